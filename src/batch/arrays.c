@@ -11,7 +11,8 @@ rgBatchView rgBatch_View(const rgBatch* batch, rgBatchArray array) {
     }
     const rgModelInfo* info = &batch->model->info;
     rgState state;
-    rgWorld_ViewState(batch->lanes[0].world, batch->blocks, &state);
+    rgViewState(&batch->lanes[0].world->sleep, &batch->lanes[0].world->warmStart,
+                batch->lanes[0].world->model, batch->blocks, &state);
     rgBatchView view = {.rowCount = batch->worldCount, .stride = batch->stride};
     switch (array) {
     case rg_batchTime:
@@ -142,7 +143,7 @@ void rgBatch_ResetWorld(rgBatch* batch, rgLane* lane, int i) {
     rgWorld* world = lane->world;
     batch->status[i] = (rgWorldStatus){0};
     world->monitor = (rgMonitor){0};
-    rgMonitor_Create(world);
+    rgMonitor_Create(&world->monitor, &world->def, world->model);
     if (batch->contacts != NULL) {
         batch->contacts[i].count = 0;
     }

@@ -524,9 +524,9 @@ rgResult rgCamera_Draw(rgCamera* camera, const rgWorld* world, rgImage* image) {
     camera->pose = rgPoseMultiply(body, def->pose);
     for (int i = 0; i < camera->drawnCount; ++i) {
         rgDrawn* drawn = &camera->drawn[i];
-        drawn->disabled =
-            world->model->shapes[drawn->shape].disabled ||
-            rgWorld_LinkIsDisabled(world, camera->model->shapePlaces[drawn->shape].link);
+        drawn->disabled = world->model->shapes[drawn->shape].disabled ||
+                          rgState_LinkIsDisabled(&world->state, world->model,
+                                                 camera->model->shapePlaces[drawn->shape].link);
         drawn->pose = rgWorld_ShapePose(world, (rgShapeId){drawn->shape + 1});
     }
     bool color = def->channels & rg_imageColor, depth = def->channels & rg_imageDepth;

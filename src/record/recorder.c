@@ -475,7 +475,9 @@ static bool rgBatch_PutState(rgRecorder* r, rgBatch* batch, const rgWorld* world
     const uint64_t later = 0; // rgRecorder_Derive
     double energy[2] = {rg_energyLater, 0};
     if (rgWorld_Model(world) != r->model) {
-        rgStoreEnergy(rgDynamics_Energy(rgWorld_CurrentDynamics(world)), energy);
+        rgStoreEnergy(rgDynamics_Energy(
+                          rgReadout_CurrentDynamics(world->readout, &world->state, world->model)),
+                      energy);
     }
     return rgBatch_Put(r, batch, rg_columnQ, rgWorld_Positions(world, NULL)) &&
            rgBatch_Put(r, batch, rg_columnV, rgWorld_Velocities(world, NULL)) &&

@@ -10,14 +10,15 @@ typedef struct rgPassingPair {
     rgRelativeTwist passing;
 } rgPassingPair;
 
-static double rgWorld_NextGap(const rgWorld* world, const rgContactPoint* point,
-                              rgPassingPair* of) {
+static double rgContactSet_NextGap(const rgContactSet* contacts, const rgKinematics* kinematics,
+                                   const rgSettings* settings, const rgContactPoint* point,
+                                   rgPassingPair* of) {
     if (of->pair != point->pair) {
-        int linkA = world->contacts.colliders[point->colliderA].link;
-        int linkB = world->contacts.colliders[point->colliderB].link;
+        int linkA = contacts->colliders[point->colliderA].link;
+        int linkB = contacts->colliders[point->colliderB].link;
         *of = (rgPassingPair){
-            point->pair, rgWorld_TimeAhead(world, linkA, linkB),
-            rgWorld_RelativeTwist(world, world->kinematics.linkVelocities, linkA, linkB)};
+            point->pair, rgKinematics_TimeAhead(kinematics, settings, linkA, linkB),
+            rgKinematics_RelativeTwist(kinematics, kinematics->linkVelocities, linkA, linkB)};
     }
     double rate = rgDot(point->normal, rgRelativeTwist_At(&of->passing, point->position));
     return point->gap + of->ahead * rate + point->gapCorrection;
@@ -25,7 +26,9 @@ static double rgWorld_NextGap(const rgWorld* world, const rgContactPoint* point,
 
 // Springs that a point compressed at the start of the step belong to the energy of its pair.
 static bool rgWorld_LeavesSpring(const rgWorld* world, const rgContactPoint* point) {
-    return world->monitor.stores && rgWorld_StraightGap(world, point) > 2 * point->gap;
+    return world->monitor.stores &&
+           rgContactSet_StraightGap(&world->contacts, &world->kinematics, &world->settings, point) >
+               2 * point->gap;
 }
 
 // Test by the gap `next` that the free motion leaves. A bristle that was stretched relaxes through
@@ -35,7 +38,7 @@ static bool rgWorld_MayBeInactive(const rgWorld* world, const rgContactPoint* po
     if (point->gap <= 0 || point->rolls || next <= RG_INACTIVE_UNLOADED_RATIO * fall) {
         return false;
     }
-    const rgContactMemory* last = rgWorld_ContactMemory(world, point);
+    const rgContactMemory* last = rgWarmStart_ContactMemory(&world->warmStart, point);
     bool wasLoaded = last != NULL && rgLengthSquared(last->linear) > 0;
     bool stretched = last != NULL && rgLengthSquared(last->anchor) > 0;
     return (!wasLoaded || next > RG_INACTIVE_LOADED_RATIO * fall) && !stretched &&
@@ -43,15 +46,15 @@ static bool rgWorld_MayBeInactive(const rgWorld* world, const rgContactPoint* po
 }
 
 // Number of active points of each pair.
-static void rgCountPoints(rgWorld* world) {
-    for (int i = 0; i < world->contacts.pointCount;) {
+static void rgCountPoints(rgContactSet* contacts) {
+    for (int i = 0; i < contacts->pointCount;) {
         int end = i + 1;
-        while (end < world->contacts.pointCount &&
-               world->contacts.points[end].pair == world->contacts.points[i].pair) {
+        while (end < contacts->pointCount &&
+               contacts->points[end].pair == contacts->points[i].pair) {
             ++end;
         }
         for (int count = end - i; i < end; ++i) {
-            world->contacts.points[i].pointCount = count;
+            contacts->points[i].pointCount = count;
         }
     }
 }
@@ -64,12 +67,14 @@ rgResult rgWorld_DeactivateContacts(rgWorld* world) {
     if (result != rg_ok || world->contacts.pointCount == 0) {
         return result;
     }
-    rgWorld_SetLinkVelocities(world, world->free.v);
+    rgKinematics_SetLinkVelocities(&world->kinematics, world->free.v);
     rgPassingPair of = {.pair = -1};
     int kept = 0;
     for (int i = 0; i < world->contacts.pointCount; ++i) {
         rgContactPoint* point = &world->contacts.points[i];
-        if (rgWorld_MayBeInactive(world, point, rgWorld_NextGap(world, point, &of))) {
+        if (rgWorld_MayBeInactive(world, point,
+                                  rgContactSet_NextGap(&world->contacts, &world->kinematics,
+                                                       &world->settings, point, &of))) {
             world->contacts.inactive[world->contacts.inactiveCount++] = *point;
         } else if (kept++ < i) {
             world->contacts.points[kept - 1] = *point;
@@ -77,7 +82,7 @@ rgResult rgWorld_DeactivateContacts(rgWorld* world) {
     }
     world->contacts.pointCount = kept;
     if (world->contacts.inactiveCount > 0) {
-        rgCountPoints(world);
+        rgCountPoints(&world->contacts);
     }
     return rg_ok;
 }
@@ -86,32 +91,36 @@ bool rgPointBefore(const rgContactPoint* a, const rgContactPoint* b) {
     return a->pair != b->pair ? a->pair < b->pair : a->place < b->place;
 }
 
-bool rgWorld_ActivateContacts(rgWorld* world, int round) {
+bool rgContactSet_Activate(rgContactSet* contacts, const rgKinematics* kinematics,
+                           const rgSettings* settings, int round) {
     bool any = false;
-    if (world->contacts.inactiveCount == 0) {
+    if (contacts->inactiveCount == 0) {
         return false;
     }
     rgPassingPair of = {.pair = -1};
-    for (int i = 0; i < world->contacts.inactiveCount && !any; ++i) {
-        any = rgWorld_NextGap(world, &world->contacts.inactive[i], &of) < -RG_ROUNDING;
+    for (int i = 0; i < contacts->inactiveCount && !any; ++i) {
+        any = rgContactSet_NextGap(contacts, kinematics, settings, &contacts->inactive[i], &of) <
+              -RG_ROUNDING;
     }
-    int left = 0, count = world->contacts.inactiveCount;
+    int left = 0, count = contacts->inactiveCount;
     for (int i = 0; i < count && any; ++i) {
-        rgContactPoint point = world->contacts.inactive[i];
-        if (round < RG_INACTIVE_PASSES && rgWorld_NextGap(world, &point, &of) >= -RG_ROUNDING) {
-            world->contacts.inactive[left++] = point;
+        rgContactPoint point = contacts->inactive[i];
+        if (round < RG_INACTIVE_PASSES &&
+            rgContactSet_NextGap(contacts, kinematics, settings, &point, &of) >= -RG_ROUNDING) {
+            contacts->inactive[left++] = point;
             continue;
         }
-        point.hitSpeed = RG_MIN(rgDot(point.normal, rgWorld_PointVelocity(world, &point)), 0);
-        int at = world->contacts.pointCount++;
-        for (; at > 0 && rgPointBefore(&point, &world->contacts.points[at - 1]); --at) {
-            world->contacts.points[at] = world->contacts.points[at - 1];
+        point.hitSpeed = RG_MIN(
+            rgDot(point.normal, rgKinematics_PointVelocity(kinematics, contacts, &point)), 0);
+        int at = contacts->pointCount++;
+        for (; at > 0 && rgPointBefore(&point, &contacts->points[at - 1]); --at) {
+            contacts->points[at] = contacts->points[at - 1];
         }
-        world->contacts.points[at] = point;
+        contacts->points[at] = point;
     }
     if (any) {
-        world->contacts.inactiveCount = left;
-        rgCountPoints(world);
+        contacts->inactiveCount = left;
+        rgCountPoints(contacts);
     }
     return any;
 }

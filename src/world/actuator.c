@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-static double rgClampControl(const rgWorld* world, int actuator) {
-    const rgActuatorDef* def = &world->model->actuators[actuator];
-    double c = world->state.control[actuator];
+static double rgClampControl(const rgState* state, const rgModel* model, int actuator) {
+    const rgActuatorDef* def = &model->actuators[actuator];
+    double c = state->control[actuator];
     return def->hasControlRange ? fmin(fmax(c, def->controlLower), def->controlUpper) : c;
 }
 
@@ -30,9 +30,10 @@ static double rgFilter(double u, double c, double constant, double time) {
 
 // actuators.1-4: The activation after a time: exact where its law is linear, of a muscle with the
 // time constant of the middle.
-static double rgActivationAfter(const rgWorld* world, int actuator, double time) {
-    const rgActuatorDef* def = &world->model->actuators[actuator];
-    double u = world->state.activation[actuator], c = rgClampControl(world, actuator);
+static double rgActivationAfter(const rgState* state, const rgModel* model, int actuator,
+                                double time) {
+    const rgActuatorDef* def = &model->actuators[actuator];
+    double u = state->activation[actuator], c = rgClampControl(state, model, actuator);
     if (def->activation == rg_activationIntegrator) {
         u += time * c;
     } else if (def->activation == rg_activationFilter) {
@@ -45,21 +46,21 @@ static double rgActivationAfter(const rgWorld* world, int actuator, double time)
     return def->hasActivationRange ? fmin(fmax(u, def->activationLower), def->activationUpper) : u;
 }
 
-void rgWorld_CommitActivations(rgWorld* world) {
-    for (int a = 0; a < world->model->info.activationCount; ++a) {
-        world->state.activation[a] = rgActivationAfter(world, a, world->settings.dt);
+void rgState_CommitActivations(rgState* state, const rgModel* model, double dt) {
+    for (int a = 0; a < model->info.activationCount; ++a) {
+        state->activation[a] = rgActivationAfter(state, model, a, dt);
     }
 }
 
 // Input of an actuator where the step is computed.
-static double rgActuatorInput(const rgWorld* world, int actuator) {
-    const rgActuatorDef* def = &world->model->actuators[actuator];
+static double rgActuatorInput(const rgState* state, const rgModel* model,
+                              const rgSettings* settings, int actuator) {
+    const rgActuatorDef* def = &model->actuators[actuator];
     if (def->activation == rg_activationNone) {
-        return rgClampControl(world, actuator);
+        return rgClampControl(state, model, actuator);
     }
-    double middle =
-        world->settings.integrator == rg_integratorMidpoint ? 0.5 * world->settings.dt : 0;
-    return rgActivationAfter(world, actuator, def->early ? world->settings.dt : middle);
+    double middle = settings->integrator == rg_integratorMidpoint ? 0.5 * settings->dt : 0;
+    return rgActivationAfter(state, model, actuator, def->early ? settings->dt : middle);
 }
 
 // A value with its slopes.
@@ -123,21 +124,23 @@ static rgDriveForce rgMuscleForce(const rgMuscle* m, double l, double rate, doub
                           m->force * fl.value * fv.slope * u / (unit * m->vmax)};
 }
 
-static double rgActuatorRate(const rgWorld* world, int actuator, const double* v) {
-    const rgModel* model = world->model;
-    double rate = world->transmission.actuators[actuator].drift;
+static double rgActuatorRate(const rgTransmission* transmission, const rgModel* model, int actuator,
+                             const double* v) {
+    double rate = transmission->actuators[actuator].drift;
     for (int k = model->driveStart[actuator]; k < model->driveStart[actuator + 1]; ++k) {
-        rate += world->transmission.actuatorValues[k] * v[model->driveColumns[k]];
+        rate += transmission->actuatorValues[k] * v[model->driveColumns[k]];
     }
     return rate;
 }
 
 // Gains that vary: the part that resists is implicit about the present position and rate, the part
 // that drives is a force.
-static void rgSetVaryingGains(rgWorld* world, int actuator, double u) {
-    const rgActuatorDef* def = &world->model->actuators[actuator];
-    rgActuator* drive = &world->transmission.actuators[actuator];
-    double l = drive->position, rate = rgActuatorRate(world, actuator, world->kinematics.v);
+static void rgSetVaryingGains(rgTransmission* transmission, const rgKinematics* kinematics,
+                              int actuator, double u) {
+    const rgActuatorDef* def = &kinematics->dynamics->model->actuators[actuator];
+    rgActuator* drive = &transmission->actuators[actuator];
+    double l = drive->position, rate = rgActuatorRate(transmission, kinematics->dynamics->model,
+                                                      actuator, kinematics->v);
     rgDriveForce f = {.stiffness = def->kp - def->gainPosition * u,
                       .damping = def->kd - def->gainVelocity * u};
     f.force = def->gain * u + def->bias - f.stiffness * l - f.damping * rate;
@@ -155,12 +158,12 @@ void rgWorld_PlaceActuators(rgWorld* world) {
     for (int a = 0; a < model->info.actuatorCount; ++a) {
         const rgActuatorDef* def = &model->actuators[a];
         rgActuator* drive = &world->transmission.actuators[a];
-        double u = rgActuatorInput(world, a);
+        double u = rgActuatorInput(&world->state, world->model, &world->settings, a);
         drive->position = rgDynamics_DriveRow(
             world->kinematics.dynamics, a,
             world->transmission.actuatorValues + model->driveStart[a], &drive->drift);
         if (drive->varies) {
-            rgSetVaryingGains(world, a, u);
+            rgSetVaryingGains(&world->transmission, &world->kinematics, a, u);
         } else {
             drive->command = def->gain * u + def->bias;
         }
@@ -200,20 +203,19 @@ rgActuator rgPlanActuator(const rgModel* model, const rgActuatorDef* def) {
     return drive;
 }
 
-bool rgTransmission_Create(rgWorld* world) {
-    rgTransmission* t = &world->transmission;
-    const rgModelInfo* info = &world->model->info;
-    int nq = world->model->qCount;
+bool rgTransmission_Create(rgTransmission* t, rgHeap* heap, const rgModel* model) {
+    const rgModelInfo* info = &model->info;
+    int nq = model->qCount;
     bool good = true;
-    t->actuators = rgWorld_Allocate(world, info->actuatorCount, sizeof(rgActuator), &good);
-    t->tendonNeutral = rgWorld_Allocate(world, info->tendonCount, sizeof(double), &good);
-    t->actuatorForce = rgWorld_Allocate(world, info->actuatorCount, sizeof(double), &good);
-    t->triedQ = rgWorld_Allocate(world, nq, sizeof(double), &good);
-    t->tendonLength = rgWorld_Allocate(world, info->tendonCount, sizeof(double), &good);
-    t->tendonDrift = rgWorld_Allocate(world, info->tendonCount, sizeof(double), &good);
-    t->actuatorValues = rgWorld_Allocate(world, world->model->driveStart[info->actuatorCount],
-                                         sizeof(double), &good);
-    t->tendonValues = rgWorld_Allocate(world, world->model->tendonStart[info->tendonCount],
-                                       sizeof(double), &good);
+    t->actuators = rgHeap_Allocate(heap, info->actuatorCount, sizeof(rgActuator), &good);
+    t->tendonNeutral = rgHeap_Allocate(heap, info->tendonCount, sizeof(double), &good);
+    t->actuatorForce = rgHeap_Allocate(heap, info->actuatorCount, sizeof(double), &good);
+    t->triedQ = rgHeap_Allocate(heap, nq, sizeof(double), &good);
+    t->tendonLength = rgHeap_Allocate(heap, info->tendonCount, sizeof(double), &good);
+    t->tendonDrift = rgHeap_Allocate(heap, info->tendonCount, sizeof(double), &good);
+    t->actuatorValues =
+        rgHeap_Allocate(heap, model->driveStart[info->actuatorCount], sizeof(double), &good);
+    t->tendonValues =
+        rgHeap_Allocate(heap, model->tendonStart[info->tendonCount], sizeof(double), &good);
     return good;
 }

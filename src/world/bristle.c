@@ -10,30 +10,30 @@ static bool rgHasBristle(const rgContactPoint* point) {
 
 // constraints.19: The smallest rotation from one normal to the next, then half the turn of either
 // body about it. Lengths stay.
-static rgVec3 rgTurnBristle(const rgWorld* world, const rgContactPoint* point,
-                            const rgContactMemory* from) {
+static rgVec3 rgTurnBristle(const rgContactSet* contacts, const rgKinematics* kinematics, double dt,
+                            const rgContactPoint* point, const rgContactMemory* from) {
     rgVec3 s = from->anchor, n = point->normal;
     double together = 1 + rgDot(from->normal, n);
     if (!(together > RG_ROUNDING)) {
         return rgVec(0, 0, 0); // turned over
     }
     s = rgAddScaled(s, -rgDot(s, n) / together, rgAdd(from->normal, n));
-    const rgSpatial* velocities = world->kinematics.dynamics->velocities;
-    int linkA = world->contacts.colliders[point->colliderA].link;
-    int linkB = world->contacts.colliders[point->colliderB].link;
+    const rgSpatial* velocities = kinematics->dynamics->velocities;
+    int linkA = contacts->colliders[point->colliderA].link;
+    int linkB = contacts->colliders[point->colliderB].link;
     rgVec3 turning = rgAdd(velocities[linkA].angular, velocities[linkB].angular);
-    double angle = 0.5 * world->settings.dt * rgDot(turning, n), sine, cosine;
+    double angle = 0.5 * dt * rgDot(turning, n), sine, cosine;
     rgSinCos(1, &angle, &sine, &cosine);
     return rgAddScaled(rgScale(cosine, s), sine, rgCross(n, s));
 }
 
 // constraints.21: The law of the normal row, along both tangents.
-static void rgSetBristleLaw(rgWorld* world, const rgContactPoint* point) {
+static void rgSetBristleLaw(rgConstraintSet* constraints, double dt, const rgContactPoint* point) {
     rgVec3 tangents[2] = {point->tangent1, point->tangent2};
     for (int k = 0; k < 2; ++k) {
-        rgLaw law = rgBilateralLaw(world, rgDot(point->anchor, tangents[k]), point->tangential);
-        world->constraints.rows.bias[point->firstRow + k] = law.bias;
-        world->constraints.rows.compliance[point->firstRow + k] = law.compliance;
+        rgLaw law = rgBilateralLaw(dt, rgDot(point->anchor, tangents[k]), point->tangential);
+        constraints->rows.bias[point->firstRow + k] = law.bias;
+        constraints->rows.compliance[point->firstRow + k] = law.compliance;
     }
 }
 
@@ -41,12 +41,13 @@ void rgAddBristles(rgWorld* world) {
     for (int i = 0; i < world->contacts.pointCount; ++i) {
         rgContactPoint* point = &world->contacts.points[i];
         const rgContactMemory* memory =
-            rgHasBristle(point) ? rgWorld_ContactMemory(world, point) : NULL;
+            rgHasBristle(point) ? rgWarmStart_ContactMemory(&world->warmStart, point) : NULL;
         if (memory != NULL) {
-            point->anchor = rgTurnBristle(world, point, memory);
+            point->anchor = rgTurnBristle(&world->contacts, &world->kinematics, world->settings.dt,
+                                          point, memory);
         }
         if (rgHasBristle(point)) {
-            rgSetBristleLaw(world, point);
+            rgSetBristleLaw(&world->constraints, world->settings.dt, point);
         }
     }
 }
@@ -60,8 +61,9 @@ rgVec3 rgNextBristle(const rgWorld* world, const rgContactPoint* point) {
     }
     double dt = world->settings.dt, d = point->tangential.damping;
     double gain = dt * point->tangential.stiffness + d;
-    double ahead = rgWorld_TimeAhead(world, world->contacts.colliders[point->colliderA].link,
-                                     world->contacts.colliders[point->colliderB].link);
+    double ahead = rgKinematics_TimeAhead(&world->kinematics, &world->settings,
+                                          world->contacts.colliders[point->colliderA].link,
+                                          world->contacts.colliders[point->colliderB].link);
     double s[2] = {rgDot(point->anchor, point->tangent1), rgDot(point->anchor, point->tangent2)};
     double arc[2] = {rgDot(point->curvatureSlip, point->tangent1),
                      rgDot(point->curvatureSlip, point->tangent2)};
@@ -82,31 +84,33 @@ rgVec3 rgNextBristle(const rgWorld* world, const rgContactPoint* point) {
 // constraints.23: Rigid normals leave open which points of a face carry, and rounding of gaps may
 // choose; but tangential springs know their points. A compliance that is small against G and gives
 // way at RG_CREEP_SPEED under the force of the last step spreads the force evenly.
-static void rgSharePair(rgWorld* world, int first, int count) {
-    rgRows* rows = &world->constraints.rows;
+static void rgSharePair(rgConstraintSet* constraints, const rgKinematics* kinematics,
+                        const rgContactSet* contacts, int first, int count) {
+    rgRows* rows = &constraints->rows;
     double mean = 0;
     for (int i = first; i < first + count; ++i) {
-        mean += rows->lambda[world->contacts.points[i].firstRow + 2] / count;
+        mean += rows->lambda[contacts->points[i].firstRow + 2] / count;
     }
     for (int i = first; mean > 0 && i < first + count; ++i) {
-        int normal = world->contacts.points[i].firstRow + 2;
-        if (rows->compliance[normal] == 0 && world->contacts.points[i].gap <= 0) {
+        int normal = contacts->points[i].firstRow + 2;
+        if (rows->compliance[normal] == 0 && contacts->points[i].gap <= 0) {
             double G;
-            rgRows_Delassus(world, rows, normal, 1, &G);
+            rgRows_Delassus(rows, kinematics, normal, 1, &G);
             rows->compliance[normal] =
                 RG_MAX(RG_MIN(RG_CREEP_SPEED / mean, RG_SHARING_MOST_RATIO * G),
                        RG_SHARING_LEAST_RATIO * G);
-            if (!world->contacts.points[i].mayHit) { // proximal: bodies at rest do not sink
+            if (!contacts->points[i].mayHit) { // proximal: bodies at rest do not sink
                 rows->bias[normal] -= rows->compliance[normal] * rows->lambda[normal];
             }
         }
     }
 }
 
-void rgShareNormals(rgWorld* world) {
-    for (int i = 0; i < world->contacts.pointCount; i += world->contacts.points[i].pointCount) {
-        if (rgHasBristle(&world->contacts.points[i]) && world->contacts.points[i].pointCount > 1) {
-            rgSharePair(world, i, world->contacts.points[i].pointCount);
+void rgShareNormals(rgConstraintSet* constraints, const rgKinematics* kinematics,
+                    rgContactSet* contacts) {
+    for (int i = 0; i < contacts->pointCount; i += contacts->points[i].pointCount) {
+        if (rgHasBristle(&contacts->points[i]) && contacts->points[i].pointCount > 1) {
+            rgSharePair(constraints, kinematics, contacts, i, contacts->points[i].pointCount);
         }
     }
 }

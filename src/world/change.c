@@ -166,9 +166,8 @@ typedef union rgAnyDef {
     rgEqualityDef equality;
 } rgAnyDef;
 
-static int rgPartCount(const rgWorld* world, rgChangeKind kind) {
-    return kind == rg_changeSettings ? 1
-                                     : rgModel_PartCount(world->variant.shared, rgKinds[kind].part);
+static int rgPartCount(const rgVariant* variant, rgChangeKind kind) {
+    return kind == rg_changeSettings ? 1 : rgModel_PartCount(variant->shared, rgKinds[kind].part);
 }
 
 // Array of a model with the parts of a kind.
@@ -194,14 +193,14 @@ static const void* rgModelPart(const rgModel* model, rgChangeKind kind, int inde
     return (const char*)*parts + (size_t)index * rgKinds[kind].size;
 }
 
-static const void* rgWorld_Part(const rgWorld* world, rgChangeKind kind, int index) {
-    return kind == rg_changeSettings ? (const void*)&world->def
-                                     : rgModelPart(world->model, kind, index);
+static const void* rgPartOfWorld(const rgModel* model, const rgWorldDef* def, rgChangeKind kind,
+                                 int index) {
+    return kind == rg_changeSettings ? (const void*)def : rgModelPart(model, kind, index);
 }
 
-static const void* rgWorld_FirstPart(const rgWorld* world, rgChangeKind kind, int index) {
-    return kind == rg_changeSettings ? (const void*)&world->variant.firstDef
-                                     : rgModelPart(world->variant.shared, kind, index);
+static const void* rgVariant_FirstPart(const rgVariant* variant, rgChangeKind kind, int index) {
+    return kind == rg_changeSettings ? (const void*)&variant->firstDef
+                                     : rgModelPart(variant->shared, kind, index);
 }
 
 // ---- fields as numbers
@@ -249,23 +248,25 @@ static void rgScatter(rgChangeKind kind, const double* numbers, void* part) {
 
 // ---- checks
 
-static const char* rgNameOf(const rgWorld* world, rgChangeKind kind, int index, char buffer[32]) {
+static const char* rgNameOf(const rgVariant* variant, rgChangeKind kind, int index,
+                            char buffer[32]) {
     return kind == rg_changeSettings
                ? ""
-               : rgPartName(rgModel_PartName(world->variant.shared, rgKinds[kind].part, index),
-                            index, buffer);
+               : rgPartName(rgModel_PartName(variant->shared, rgKinds[kind].part, index), index,
+                            buffer);
 }
 
-static bool rgWorld_SameFixed(const rgWorld* world, rgChangeKind kind, int index, const void* part,
-                              rgDiagnostics* diagnostics) {
-    const char* now = rgWorld_Part(world, kind, index);
+static bool rgVariant_SameFixed(const rgVariant* variant, const rgWorldDef* def,
+                                const rgModel* model, rgChangeKind kind, int index,
+                                const void* part, rgDiagnostics* diagnostics) {
+    const char* now = rgPartOfWorld(model, def, kind, index);
     for (int i = 0; i < rgKinds[kind].fixedCount; ++i) {
         const rgFixedField* field = &rgKinds[kind].fixed[i];
         if (memcmp(now + field->offset, (const char*)part + field->offset, field->size) != 0) {
             char buffer[32];
             rgDiagnostics_Add(diagnostics, rg_severityError, NULL, 0,
                               "%s '%s': its %s cannot change while a world runs",
-                              rgKinds[kind].name, rgNameOf(world, kind, index, buffer),
+                              rgKinds[kind].name, rgNameOf(variant, kind, index, buffer),
                               field->name);
             return false;
         }
@@ -294,8 +295,8 @@ static bool rgInertiaStays(const rgInertia* first, const rgBodyDef* body, const 
     return true;
 }
 
-static bool rgWorld_PartIsUsable(const rgWorld* world, rgChangeKind kind, int index,
-                                 const rgAnyDef* part, rgDiagnostics* diagnostics) {
+static bool rgVariant_PartIsUsable(const rgVariant* variant, rgChangeKind kind, int index,
+                                   const rgAnyDef* part, rgDiagnostics* diagnostics) {
     char buffer[32];
     if (kind == rg_changeSettings) {
         return rgCheckWorldDef(&part->settings, diagnostics);
@@ -304,14 +305,14 @@ static bool rgWorld_PartIsUsable(const rgWorld* world, rgChangeKind kind, int in
         return false;
     }
     return kind != rg_changeBody ||
-           rgInertiaStays(&world->variant.shared->bodies[index].inertia, &part->body,
-                          rgNameOf(world, kind, index, buffer), diagnostics);
+           rgInertiaStays(&variant->shared->bodies[index].inertia, &part->body,
+                          rgNameOf(variant, kind, index, buffer), diagnostics);
 }
 
 // ---- own copies
 
-static rgResult rgWorld_CopyArray(rgWorld* world, void** array, int count, size_t size) {
-    void* copy = rgAllocate(&world->heap.allocator, (size_t)RG_MAX(count, 1), size);
+static rgResult rgCopyArray(const rgAllocator* allocator, void** array, int count, size_t size) {
+    void* copy = rgAllocate(allocator, (size_t)RG_MAX(count, 1), size);
     if (copy == NULL) {
         return rg_errorMemory;
     }
@@ -321,19 +322,19 @@ static rgResult rgWorld_CopyArray(rgWorld* world, void** array, int count, size_
 }
 
 // Copy the parts of a kind and the arrays derived from them. A failure leaves both shared.
-static rgResult rgWorld_CopyKind(rgWorld* world, rgChangeKind kind) {
-    rgModel* own = &world->variant.own;
+static rgResult rgVariant_CopyKind(rgVariant* variant, const rgAllocator* allocator,
+                                   rgChangeKind kind) {
+    rgModel* own = &variant->own;
     void** parts = rgPartsOf(own, kind);
-    rgResult result = rgWorld_CopyArray(world, parts, rgPartCount(world, kind), rgKinds[kind].size);
+    rgResult result = rgCopyArray(allocator, parts, rgPartCount(variant, kind), rgKinds[kind].size);
     if (result == rg_ok && kind == rg_changeBody) {
-        result =
-            rgWorld_CopyArray(world, (void**)&own->links, rgModel_AllLinks(own), sizeof(rgLink));
+        result = rgCopyArray(allocator, (void**)&own->links, rgModel_AllLinks(own), sizeof(rgLink));
     } else if (result == rg_ok && kind == rg_changeJoint) {
-        result = rgWorld_CopyArray(world, (void**)&own->dofs, own->vCount, sizeof(rgDof));
+        result = rgCopyArray(allocator, (void**)&own->dofs, own->vCount, sizeof(rgDof));
     }
-    void* shared = (void*)(uintptr_t)rgModelPart(world->variant.shared, kind, 0);
+    void* shared = (void*)(uintptr_t)rgModelPart(variant->shared, kind, 0);
     if (result != rg_ok && *parts != shared) {
-        rgRelease(&world->heap.allocator, *parts);
+        rgRelease(allocator, *parts);
         *parts = shared;
     }
     return result;
@@ -350,21 +351,19 @@ static rgResult rgWorld_OwnKind(rgWorld* world, rgChangeKind kind) {
         world->readout->now->model = world->model;
         world->readout->start->model = world->model;
     }
-    rgResult result = rgWorld_CopyKind(world, kind);
+    rgResult result = rgVariant_CopyKind(&world->variant, &world->heap.allocator, kind);
     world->variant.owned |= result == rg_ok ? 1u << kind : 0;
     return result;
 }
 
-void rgWorld_FreeChanges(rgWorld* world) {
+void rgVariant_FreeChanges(rgVariant* variant, const rgAllocator* allocator) {
     for (int kind = rg_changeBody; kind < rg_changeKindCount; ++kind) {
-        if ((world->variant.owned >> kind & 1) != 0) {
-            rgRelease(&world->heap.allocator, *rgPartsOf(&world->variant.own, (rgChangeKind)kind));
+        if ((variant->owned >> kind & 1) != 0) {
+            rgRelease(allocator, *rgPartsOf(&variant->own, (rgChangeKind)kind));
         }
     }
-    rgRelease(&world->heap.allocator,
-              (world->variant.owned >> rg_changeBody & 1) != 0 ? world->variant.own.links : NULL);
-    rgRelease(&world->heap.allocator,
-              (world->variant.owned >> rg_changeJoint & 1) != 0 ? world->variant.own.dofs : NULL);
+    rgRelease(allocator, (variant->owned >> rg_changeBody & 1) != 0 ? variant->own.links : NULL);
+    rgRelease(allocator, (variant->owned >> rg_changeJoint & 1) != 0 ? variant->own.dofs : NULL);
 }
 
 // ---- consequences of a change
@@ -380,7 +379,7 @@ static void rgWorld_Refresh(rgWorld* world, unsigned kinds) {
     }
     if ((kinds >> rg_changeBody & 1) != 0) {
         rgModel_SumInertias(&world->variant.own);
-        rgWorld_SetLeverArms(world);
+        rgKinematics_SetLeverArms(&world->kinematics, &world->contacts);
     }
     if ((kinds >> rg_changeJoint & 1) != 0) {
         rgModel_SetDofs(&world->variant.own);
@@ -390,13 +389,14 @@ static void rgWorld_Refresh(rgWorld* world, unsigned kinds) {
     rgDynamics_Change(world->readout->now, world->settings.gravity);
     rgDynamics_Change(world->readout->start, world->settings.gravity);
     rgReadout_Invalidate(world->readout);
-    rgMonitor_Change(world);
+    rgMonitor_Change(&world->monitor, &world->def, world->model);
 }
 
-static void rgWorld_StorePart(rgWorld* world, rgChangeKind kind, int index, const double* numbers) {
-    rgScatter(kind, numbers, (void*)(uintptr_t)rgWorld_Part(world, kind, index));
+static void rgVariant_StorePart(rgVariant* variant, const rgWorldDef* def, const rgModel* model,
+                                rgChangeKind kind, int index, const double* numbers) {
+    rgScatter(kind, numbers, (void*)(uintptr_t)rgPartOfWorld(model, def, kind, index));
     if (kind == rg_changeEquality) {
-        rgEqualityDef* equality = &world->variant.own.equalities[index];
+        rgEqualityDef* equality = &variant->own.equalities[index];
         equality->poseA.q = rgQuatNormalize(equality->poseA.q);
         equality->poseB.q = rgQuatNormalize(equality->poseB.q);
     }
@@ -404,16 +404,17 @@ static void rgWorld_StorePart(rgWorld* world, rgChangeKind kind, int index, cons
 
 static rgResult rgWorld_Change(rgWorld* world, rgChangeKind kind, int index, const void* part,
                                rgDiagnostics* diagnostics) {
-    if (world == NULL || part == NULL || index < 0 || index >= rgPartCount(world, kind)) {
+    if (world == NULL || part == NULL || index < 0 || index >= rgPartCount(&world->variant, kind)) {
         return rg_errorArgument;
     }
     rgAnyDef next;
     double numbers[RG_FIELDS_MOST];
     memcpy(&next, part, rgKinds[kind].size);
-    if (!rgWorld_PartIsUsable(world, kind, index, &next, diagnostics)) {
+    if (!rgVariant_PartIsUsable(&world->variant, kind, index, &next, diagnostics)) {
         return rg_errorArgument;
     }
-    if (!rgWorld_SameFixed(world, kind, index, part, diagnostics)) {
+    if (!rgVariant_SameFixed(&world->variant, &world->def, world->model, kind, index, part,
+                             diagnostics)) {
         return rg_errorUnsupported;
     }
     rgResult result = rgWorld_OwnKind(world, kind);
@@ -421,10 +422,10 @@ static rgResult rgWorld_Change(rgWorld* world, rgChangeKind kind, int index, con
         return result;
     }
     rgGather(kind, part, numbers);
-    rgWorld_StorePart(world, kind, index, numbers);
+    rgVariant_StorePart(&world->variant, &world->def, world->model, kind, index, numbers);
     world->variant.changed |= 1u << kind;
     rgWorld_Refresh(world, 1u << kind);
-    rgWorld_WakeAll(world);
+    rgSleep_WakeAll(&world->sleep, &world->state, world->model);
     return rg_ok;
 }
 
@@ -477,11 +478,11 @@ rgWorldDef rgWorld_Settings(const rgWorld* world) {
 
 // ---- as part of the state
 
-size_t rgWorld_ChangeCount(const rgWorld* world, unsigned changed) {
+size_t rgVariant_ChangeCount(const rgVariant* variant, unsigned changed) {
     size_t count = 0;
     for (int kind = 0; kind < rg_changeKindCount; ++kind) {
         if ((changed >> kind & 1) != 0) {
-            count += (size_t)rgPartCount(world, (rgChangeKind)kind) *
+            count += (size_t)rgPartCount(variant, (rgChangeKind)kind) *
                      (size_t)rgFieldNumbers((rgChangeKind)kind);
         }
     }
@@ -494,7 +495,8 @@ typedef void rgPartFcn(rgWorld* world, rgChangeKind kind, int index, void* conte
 static void rgWorld_VisitChanges(const rgWorld* world, unsigned changed, rgPartFcn* visit,
                                  void* context) {
     for (int kind = 0; kind < rg_changeKindCount; ++kind) {
-        int count = (changed >> kind & 1) != 0 ? rgPartCount(world, (rgChangeKind)kind) : 0;
+        int count =
+            (changed >> kind & 1) != 0 ? rgPartCount(&world->variant, (rgChangeKind)kind) : 0;
         for (int i = 0; i < count; ++i) {
             visit((rgWorld*)(uintptr_t)world, (rgChangeKind)kind, i, context);
         }
@@ -505,7 +507,7 @@ static void rgWritePart(rgWorld* world, rgChangeKind kind, int index, void* cont
     char** cursor = context;
     double numbers[RG_FIELDS_MOST];
     size_t bytes = (size_t)rgFieldNumbers(kind) * sizeof(double);
-    rgGather(kind, rgWorld_Part(world, kind, index), numbers);
+    rgGather(kind, rgPartOfWorld(world->model, &world->def, kind, index), numbers);
     memcpy(*cursor, numbers, bytes);
     *cursor += bytes;
 }
@@ -517,7 +519,7 @@ void rgWorld_WriteChanges(const rgWorld* world, char* bytes) {
 static void rgHashPart(rgWorld* world, rgChangeKind kind, int index, void* context) {
     uint64_t* hash = context;
     double numbers[RG_FIELDS_MOST];
-    rgGather(kind, rgWorld_Part(world, kind, index), numbers);
+    rgGather(kind, rgPartOfWorld(world->model, &world->def, kind, index), numbers);
     *hash = rgHashBytes(numbers, (size_t)rgFieldNumbers(kind) * sizeof(double), *hash);
 }
 
@@ -542,9 +544,10 @@ static void rgJudgePart(rgWorld* world, rgChangeKind kind, int index, void* cont
     double numbers[RG_FIELDS_MOST];
     rgAnyDef part;
     rgReadNumbers(reading, kind, numbers);
-    memcpy(&part, rgWorld_FirstPart(world, kind, index), rgKinds[kind].size);
+    memcpy(&part, rgVariant_FirstPart(&world->variant, kind, index), rgKinds[kind].size);
     rgScatter(kind, numbers, &part);
-    reading->good = reading->good && rgWorld_PartIsUsable(world, kind, index, &part, NULL);
+    reading->good =
+        reading->good && rgVariant_PartIsUsable(&world->variant, kind, index, &part, NULL);
 }
 
 bool rgWorld_ChangesAreUsable(const rgWorld* world, unsigned changed, const char* bytes) {
@@ -556,14 +559,15 @@ bool rgWorld_ChangesAreUsable(const rgWorld* world, unsigned changed, const char
 static void rgReadPart(rgWorld* world, rgChangeKind kind, int index, void* context) {
     double numbers[RG_FIELDS_MOST];
     rgReadNumbers(context, kind, numbers);
-    rgWorld_StorePart(world, kind, index, numbers);
+    rgVariant_StorePart(&world->variant, &world->def, world->model, kind, index, numbers);
 }
 
 static void rgUndoPart(rgWorld* world, rgChangeKind kind, int index, void* context) {
     (void)context;
     double numbers[RG_FIELDS_MOST];
-    rgGather(kind, rgWorld_FirstPart(world, kind, index), numbers);
-    rgScatter(kind, numbers, (void*)(uintptr_t)rgWorld_Part(world, kind, index));
+    rgGather(kind, rgVariant_FirstPart(&world->variant, kind, index), numbers);
+    rgScatter(kind, numbers,
+              (void*)(uintptr_t)rgPartOfWorld(world->model, &world->def, kind, index));
 }
 
 rgResult rgWorld_ReadChanges(rgWorld* world, unsigned changed, const char* bytes) {

@@ -2,18 +2,17 @@
 // several degrees of freedom. constraints.14.
 #include "world/world.h"
 
-void rgAddEntry(rgWorld* world, int* count, int column, double value) {
-    rgInsertEntry(world->constraints.entryColumns, world->constraints.entryValues, count, column,
-                  value);
+void rgAddEntry(rgConstraintSet* constraints, int* count, int column, double value) {
+    rgInsertEntry(constraints->entryColumns, constraints->entryValues, count, column, value);
 }
 
-int rgActuatorEntries(rgWorld* world, int actuator) {
-    const rgModel* model = world->model;
+int rgActuatorEntries(const rgTransmission* transmission, rgConstraintSet* constraints,
+                      const rgModel* model, int actuator) {
     int count = 0;
     for (int k = model->driveStart[actuator]; k < model->driveStart[actuator + 1]; ++k) {
-        if (world->transmission.actuatorValues[k] != 0) {
-            rgAddEntry(world, &count, model->driveColumns[k],
-                       world->transmission.actuatorValues[k]);
+        if (transmission->actuatorValues[k] != 0) {
+            rgAddEntry(constraints, &count, model->driveColumns[k],
+                       transmission->actuatorValues[k]);
         }
     }
     return count;
@@ -23,24 +22,26 @@ int rgActuatorEntries(rgWorld* world, int actuator) {
 static rgResult rgAddActuator(rgWorld* world, int actuator) {
     const rgActuator* drive = &world->transmission.actuators[actuator];
     double dt = world->settings.dt;
-    int count = rgActuatorEntries(world, actuator);
+    int count =
+        rgActuatorEntries(&world->transmission, &world->constraints, world->model, actuator);
     bool asleep = count == 0;
     for (int k = 0; k < count; ++k) {
         int link = world->model->dofs[world->constraints.entryColumns[k]].link;
-        asleep = asleep || rgWorld_LinkSleeps(world, link);
+        asleep = asleep || rgSleep_LinkSleeps(&world->sleep, world->model, link);
     }
     if (asleep) {
         return rg_ok;
     }
     rgBlock block = {.kind = rg_blockBox, .lower = dt * drive->lower, .upper = dt * drive->upper};
-    int row = rgRows_AddRow(world, &world->constraints.rows, block, count,
-                            world->constraints.entryColumns, world->constraints.entryValues);
+    int row = rgRows_AddRow(&world->constraints.rows, world->model, &world->heap.allocator, block,
+                            count, world->constraints.entryColumns, world->constraints.entryValues);
     if (row < 0) {
         return rg_errorMemory;
     }
     world->constraints.rows.drift[row] = drive->drift;
     rgSoftness gains = {drive->stiffness, drive->damping};
-    rgLaw law = rgSpringLaw(world, row, gains, drive->position, drive->command);
+    rgLaw law = rgSpringLaw(&world->constraints, &world->kinematics, world->settings.dt, row, gains,
+                            drive->position, drive->command);
     world->constraints.rows.compliance[row] = law.compliance;
     world->constraints.rows.bias[row] = law.bias;
     world->constraints.rows.gap[row] = drive->position;

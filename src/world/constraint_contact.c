@@ -4,11 +4,11 @@
 #include "world/world.h"
 
 // The material of a pair, with what the world overrides.
-rgMaterial rgWorld_Material(const rgWorld* world, const rgContactPoint* point) {
-    const rgWorldDef* def = &world->def;
-    rgShapeId a = {world->contacts.colliders[point->colliderA].shape + 1};
-    rgShapeId b = {world->contacts.colliders[point->colliderB].shape + 1};
-    rgMaterial material = rgModel_CombinedMaterial(world->model, a, b, def->frictionRule);
+rgMaterial rgContactSet_Material(const rgContactSet* contacts, const rgWorldDef* def,
+                                 const rgModel* model, const rgContactPoint* point) {
+    rgShapeId a = {contacts->colliders[point->colliderA].shape + 1};
+    rgShapeId b = {contacts->colliders[point->colliderB].shape + 1};
+    rgMaterial material = rgModel_CombinedMaterial(model, a, b, def->frictionRule);
     if (def->stiffness > 0) {
         material.stiffness = def->stiffness;
         material.damping = def->damping;
@@ -34,9 +34,9 @@ int rgContactRowCount(const rgMaterial* material) {
 }
 
 // Velocity of the surface past the shape: linear along the surface, angular about its normal.
-static rgSpatial rgBeltVelocity(const rgWorld* world, const rgCollider* collider,
+static rgSpatial rgBeltVelocity(const rgModel* model, const rgCollider* collider,
                                 const rgContactPoint* point) {
-    const rgShapeDef* shape = &world->model->shapes[collider->shape];
+    const rgShapeDef* shape = &model->shapes[collider->shape];
     rgVec3 spin = rgRotate(collider->pose.q, shape->surfaceSpin);
     rgVec3 belt = rgAdd(rgRotate(collider->pose.q, shape->surfaceVelocity),
                         rgCross(spin, rgSub(point->position, collider->pose.p)));
@@ -48,40 +48,43 @@ static rgSpatial rgBeltVelocity(const rgWorld* world, const rgCollider* collider
 
 // Relative velocity at a point that does not depend on v: kinematic bodies and belts
 // (constraints.26).
-static void rgSetContactDrift(rgWorld* world, const rgContactPoint* point) {
-    const rgCollider *A = &world->contacts.colliders[point->colliderA],
-                     *B = &world->contacts.colliders[point->colliderB];
-    rgSpatial a = rgWorld_Drift(world, A->link, point->position);
-    rgSpatial b = rgWorld_Drift(world, B->link, point->position);
+static void rgSetContactDrift(rgConstraintSet* constraints, const rgKinematics* kinematics,
+                              rgContactSet* contacts, const rgContactPoint* point) {
+    const rgCollider *A = &contacts->colliders[point->colliderA],
+                     *B = &contacts->colliders[point->colliderB];
+    rgSpatial a = rgKinematics_Drift(kinematics, A->link, point->position);
+    rgSpatial b = rgKinematics_Drift(kinematics, B->link, point->position);
     rgVec3 slide = rgSub(b.linear, a.linear), turn = rgSub(b.angular, a.angular);
-    if (world->constraints.hasBelts) {
-        rgSpatial beltA = rgBeltVelocity(world, A, point), beltB = rgBeltVelocity(world, B, point);
+    if (constraints->hasBelts) {
+        rgSpatial beltA = rgBeltVelocity(kinematics->dynamics->model, A, point),
+                  beltB = rgBeltVelocity(kinematics->dynamics->model, B, point);
         slide = rgAdd(slide, rgSub(beltB.linear, beltA.linear));
         turn = rgAdd(turn, rgSub(beltB.angular, beltA.angular));
     }
     const rgVec3 axes[3] = {point->tangent1, point->tangent2, point->normal};
-    double* drift = world->constraints.rows.drift + point->firstRow;
+    double* drift = constraints->rows.drift + point->firstRow;
     for (int k = 0; k < point->rowCount; ++k) {
         drift[k] = k < 3 ? rgDot(axes[k], slide) : rgDot(axes[(k + 2) % 3], turn);
     }
 }
 
-static void rgFillContact(rgWorld* world, const rgContactPoint* point) {
-    rgRows* rows = &world->constraints.rows;
-    int linkA = world->contacts.colliders[point->colliderA].link;
-    int linkB = world->contacts.colliders[point->colliderB].link;
+static void rgFillContact(rgConstraintSet* constraints, const rgKinematics* kinematics,
+                          rgContactSet* contacts, const rgContactPoint* point) {
+    rgRows* rows = &constraints->rows;
+    int linkA = contacts->colliders[point->colliderA].link;
+    int linkB = contacts->colliders[point->colliderB].link;
     int columns = rgRows_Columns(rows, point->firstRow);
     double* values = rows->value + rows->rowStart[point->firstRow];
     rgVec3 linear[3] = {point->tangent1, point->tangent2, point->normal};
-    rgDynamics_PairRows(world->kinematics.dynamics, linkA, linkB, point->position, linear,
+    rgDynamics_PairRows(kinematics->dynamics, linkA, linkB, point->position, linear,
                         rows->column + rows->rowStart[point->firstRow], columns, values);
     if (point->rowCount > 3) {
         rgVec3 angular[3] = {point->normal, point->tangent1, point->tangent2};
-        rgDynamics_PairAngularRows(world->kinematics.dynamics, linkA, linkB, angular,
-                                   point->rowCount - 3, columns, values + 3 * columns);
+        rgDynamics_PairAngularRows(kinematics->dynamics, linkA, linkB, angular, point->rowCount - 3,
+                                   columns, values + 3 * columns);
     }
-    if (world->constraints.hasBelts || world->model->kinematicCount > 0) {
-        rgSetContactDrift(world, point);
+    if (constraints->hasBelts || kinematics->dynamics->model->kinematicCount > 0) {
+        rgSetContactDrift(constraints, kinematics, contacts, point);
     }
 }
 
@@ -98,10 +101,11 @@ static double rgContactFriction(const rgMaterial* material, double before) {
 }
 
 // Depth of a point at the start of the step, where springs keep their energy.
-static double rgWorld_StartDepth(const rgWorld* world, const rgContactPoint* point) {
+static double rgStartDepth(const rgKinematics* kinematics, const rgConstraintSet* constraints,
+                           double dt, const rgContactPoint* point) {
     int normal = point->firstRow + 2;
-    return rgRows_DriftTime(world, normal) *
-               rgRows_Speed(&world->constraints.rows, normal, world->kinematics.v) -
+    return rgRows_DriftTime(constraints, kinematics, dt, normal) *
+               rgRows_Speed(&constraints->rows, normal, kinematics->v) -
            point->gap;
 }
 
@@ -112,7 +116,9 @@ static double rgElasticShare(rgWorld* world, int first, int count, double stiffn
     rgPairMemory* pair = &world->warmStart.memories[1].pairs[world->contacts.points[first].pair];
     double stored = 0;
     for (int i = first; i < first + count; ++i) {
-        double depth = RG_MAX(rgWorld_StartDepth(world, &world->contacts.points[i]), 0);
+        double depth = RG_MAX(rgStartDepth(&world->kinematics, &world->constraints,
+                                           world->settings.dt, &world->contacts.points[i]),
+                              0);
         stored += 0.5 * stiffness * depth * depth;
     }
     if (stored == 0 || pair->energyTank < 0) {
@@ -129,7 +135,8 @@ void rgUpdateEnergyTanks(rgWorld* world) {
         int normal = point->firstRow + 2;
         if (point->isSoft) {
             double speed = rgRows_Speed(rows, normal, world->next.v);
-            if (rgRows_DriftTime(world, normal) > 0) {
+            if (rgRows_DriftTime(&world->constraints, &world->kinematics, world->settings.dt,
+                                 normal) > 0) {
                 speed = 0.5 * (speed + rgRows_Speed(rows, normal, world->kinematics.v));
             }
             double* taken = &world->warmStart.memories[1].pairs[point->pair].energyTank;
@@ -143,11 +150,13 @@ static rgLaw rgContactSpring(rgWorld* world, rgContactPoint* point, rgSoftness s
                              double share) {
     int normal = point->firstRow + 2;
     double dt = world->settings.dt, k = soft.stiffness, d = soft.damping;
-    double lead = rgRows_DriftTime(world, normal),
+    double lead = rgRows_DriftTime(&world->constraints, &world->kinematics, world->settings.dt,
+                                   normal),
            rate = rgRows_Speed(&world->constraints.rows, normal, world->kinematics.v);
-    double start = rgWorld_StartDepth(world, point);
+    double start = rgStartDepth(&world->kinematics, &world->constraints, world->settings.dt, point);
     int count = world->contacts.manifolds[point->pair].count; // inactive ones included
-    double z = count * dt * (dt * k + d) * rgRows_Mobility(world, normal);
+    double z = count * dt * (dt * k + d) *
+               rgRows_Mobility(&world->constraints, &world->kinematics, normal);
     rgWeights w = rgSpringWeights(lead, z);
     point->springEnergy = start > 0 ? 0.5 * k * share * share * start * start : 0;
     if (start <= 0) { // the damper counts the part of the way that is in contact
@@ -175,8 +184,9 @@ static void rgSetContactLaw(rgWorld* world, rgContactPoint* point, const rgMater
                             double share) {
     rgRows* rows = &world->constraints.rows;
     int normal = point->firstRow + 2;
-    double ahead = rgWorld_TimeAhead(world, world->contacts.colliders[point->colliderA].link,
-                                     world->contacts.colliders[point->colliderB].link);
+    double ahead = rgKinematics_TimeAhead(&world->kinematics, &world->settings,
+                                          world->contacts.colliders[point->colliderA].link,
+                                          world->contacts.colliders[point->colliderB].link);
     point->isSoft = material->stiffness > 0;
     point->tangential = (rgSoftness){material->tangentialStiffness, material->tangentialDamping};
     rgLaw law;
@@ -197,7 +207,7 @@ static void rgSetContactLaw(rgWorld* world, rgContactPoint* point, const rgMater
     point->squeezes = !point->isSoft && rows->drift[normal] < 0;
     if (point->squeezes) {
         double G;
-        rgRows_Delassus(world, rows, normal, 1, &G);
+        rgRows_Delassus(rows, &world->kinematics, normal, 1, &G);
         law.compliance = RG_SQUEEZE_COMPLIANCE_RATIO * G;
     }
     bool needsSpeed = material->restitution > 0 || material->tangentialStiffness > 0 ||
@@ -227,7 +237,8 @@ static void rgSetContactLaw(rgWorld* world, rgContactPoint* point, const rgMater
         point->tangential = (rgSoftness){0}; // constraints.21: springs have no time to give way
     }
     if (point->restitutionBias < 0) { // constraints.7
-        double rebounds = rgWorld_RestitutionShare(world, point);
+        double rebounds = rgConstraintSet_RestitutionShare(&world->constraints, &world->contacts,
+                                                           world->model, point);
         law.bias = (1 - rebounds) * point->restBias + rebounds * point->restitutionBias;
     }
     point->mu = rgContactFriction(material, before);
@@ -245,9 +256,10 @@ static rgResult rgAddContact(rgWorld* world, int index, const rgMaterial* materi
                      .muRolling = material->muRolling};
     bool alike = index > 0 && point[-1].pair == point->pair;
     point->firstRow =
-        alike ? rgRows_AddAlike(world, &world->constraints.rows, block, point[-1].firstRow)
-              : rgRows_AddPair(world, &world->constraints.rows, block,
-                               world->contacts.colliders[point->colliderA].link,
+        alike ? rgRows_AddAlike(&world->constraints.rows, &world->heap.allocator, block,
+                                point[-1].firstRow)
+              : rgRows_AddPair(&world->constraints.rows, world->model, &world->heap.allocator,
+                               block, world->contacts.colliders[point->colliderA].link,
                                world->contacts.colliders[point->colliderB].link);
     if (point->firstRow < 0) {
         return rg_errorMemory;
@@ -256,7 +268,7 @@ static rgResult rgAddContact(rgWorld* world, int index, const rgMaterial* materi
         world->constraints.rows.sources[point->firstRow + k].index = index;
         world->constraints.rows.sources[point->firstRow + k].row = k;
     }
-    rgFillContact(world, point);
+    rgFillContact(&world->constraints, &world->kinematics, &world->contacts, point);
     return rg_ok;
 }
 
@@ -264,7 +276,8 @@ rgResult rgAddContacts(rgWorld* world) {
     rgResult result = rg_ok;
     for (int i = 0, count; i < world->contacts.pointCount && result == rg_ok; i += count) {
         count = world->contacts.points[i].pointCount;
-        rgMaterial material = rgWorld_Material(world, &world->contacts.points[i]);
+        rgMaterial material = rgContactSet_Material(&world->contacts, &world->def, world->model,
+                                                    &world->contacts.points[i]);
         int first = world->constraints.rows.blockCount;
         for (int k = i; k < i + count && result == rg_ok; ++k) {
             result = rgAddContact(world, k, &material);

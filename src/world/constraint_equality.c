@@ -12,8 +12,7 @@ typedef struct rgAttachment {
     rgQuat rotation; // of welds
 } rgAttachment;
 
-void rgWorld_PlaceLoops(rgWorld* world) {
-    const rgModel* model = world->model;
+void rgConstraintSet_PlaceLoops(rgConstraintSet* constraints, const rgModel* model) {
     for (int e = 0; e < model->info.equalityCount; ++e) {
         const rgEqualityDef* def = &model->equalities[e];
         for (int side = 0; side < 2; ++side) {
@@ -25,14 +24,15 @@ void rgWorld_PlaceLoops(rgWorld* world) {
                 place.pose = rgPoseMultiply(place.pose, pose);
                 place.isOrigin = false;
             }
-            world->constraints.loopPlaces[2 * e + side] = place;
+            constraints->loopPlaces[2 * e + side] = place;
         }
     }
 }
 
-static rgAttachment rgAttach(const rgWorld* world, int equality, int side, bool weld) {
-    const rgDynamics* d = world->kinematics.dynamics;
-    const rgPlace* place = &world->constraints.loopPlaces[2 * equality + side];
+static rgAttachment rgAttach(const rgKinematics* kinematics, const rgConstraintSet* constraints,
+                             int equality, int side, bool weld) {
+    const rgDynamics* d = kinematics->dynamics;
+    const rgPlace* place = &constraints->loopPlaces[2 * equality + side];
     if (place->link == 0) {
         return (rgAttachment){0, place->pose.p, place->pose.q};
     }
@@ -45,13 +45,14 @@ static rgAttachment rgAttach(const rgWorld* world, int equality, int side, bool 
     return at;
 }
 
-static void rgSetSources(const rgWorld* world, rgRows* rows, int first, int count, int equality) {
+static void rgSetSources(const rgWarmStart* warmStart, rgRows* rows, int first, int count,
+                         int equality) {
     for (int k = 0; k < count; ++k) {
         rows->sources[first + k] =
             (rgRowSource){.kind = rg_constraintEquality,
                           .index = equality,
                           .row = k,
-                          .slot = world->warmStart.slots.equality + 6 * equality + k};
+                          .slot = warmStart->slots.equality + 6 * equality + k};
     }
 }
 
@@ -62,16 +63,19 @@ typedef struct rgLoop {
 } rgLoop;
 
 // Frames and violation of a loop. False: nothing moves it, or its bodies sleep.
-static bool rgLoop_Open(rgLoop* loop, const rgWorld* world, int equality) {
-    const rgPlace* places = &world->constraints.loopPlaces[2 * equality];
-    bool weld = world->model->equalities[equality].kind == rg_equalityWeld;
+static bool rgLoop_Open(rgLoop* loop, const rgConstraintSet* constraints,
+                        const rgKinematics* kinematics, const rgSleep* sleep, int equality) {
+    const rgPlace* places = &constraints->loopPlaces[2 * equality];
+    bool weld = kinematics->dynamics->model->equalities[equality].kind == rg_equalityWeld;
     int a = places[0].link, b = places[1].link;
-    if ((!rgWorld_LinkMoves(world, a) && !rgWorld_LinkMoves(world, b)) ||
-        rgWorld_LinkSleeps(world, a) || rgWorld_LinkSleeps(world, b)) {
+    if ((!rgSleep_LinkMoves(sleep, kinematics->dynamics->model, a) &&
+         !rgSleep_LinkMoves(sleep, kinematics->dynamics->model, b)) ||
+        rgSleep_LinkSleeps(sleep, kinematics->dynamics->model, a) ||
+        rgSleep_LinkSleeps(sleep, kinematics->dynamics->model, b)) {
         return false;
     }
-    loop->A = rgAttach(world, equality, 0, weld);
-    loop->B = rgAttach(world, equality, 1, weld);
+    loop->A = rgAttach(kinematics, constraints, equality, 0, weld);
+    loop->B = rgAttach(kinematics, constraints, equality, 1, weld);
     loop->offset = rgSub(loop->B.point, loop->A.point);
     if (weld) {
         rgQuat turn = rgQuatMultiply(rgQuatConjugate(loop->A.rotation), loop->B.rotation);
@@ -84,12 +88,12 @@ static int rgAddLoopRows(rgWorld* world, rgRows* rows, int equality) {
     const rgEqualityDef* def = &world->model->equalities[equality];
     bool weld = def->kind == rg_equalityWeld;
     rgLoop loop;
-    if (!rgLoop_Open(&loop, world, equality)) {
+    if (!rgLoop_Open(&loop, &world->constraints, &world->kinematics, &world->sleep, equality)) {
         return -2;
     }
     const rgAttachment *A = &loop.A, *B = &loop.B;
     rgBlock block = {.kind = rg_blockFree, .rowCount = weld ? 6 : 3};
-    int first = rgRows_AddPair(world, rows, block, A->link, B->link);
+    int first = rgRows_AddPair(rows, world->model, &world->heap.allocator, block, A->link, B->link);
     if (first < 0) {
         return first;
     }
@@ -97,8 +101,8 @@ static int rgAddLoopRows(rgWorld* world, rgRows* rows, int equality) {
     double* values = rows->value + rows->rowStart[first];
     rgDynamics_LoopRows(world->kinematics.dynamics, A->link, A->point, B->link, B->point, columns,
                         values);
-    rgSpatial driftA = rgWorld_Drift(world, A->link, A->point);
-    rgSpatial driftB = rgWorld_Drift(world, B->link, B->point);
+    rgSpatial driftA = rgKinematics_Drift(&world->kinematics, A->link, A->point);
+    rgSpatial driftB = rgKinematics_Drift(&world->kinematics, B->link, B->point);
     rgVec3 drift = rgSub(driftB.linear, driftA.linear);
     rgVec3 turning = rgSub(driftB.angular, driftA.angular);
     memcpy(rows->gap + first, &loop.offset, sizeof(loop.offset));
@@ -110,7 +114,7 @@ static int rgAddLoopRows(rgWorld* world, rgRows* rows, int equality) {
         memcpy(rows->gap + first + 3, &loop.angle, sizeof(loop.angle));
         memcpy(rows->drift + first + 3, &turning, sizeof(turning));
     }
-    rgSetSources(world, rows, first, block.rowCount, equality);
+    rgSetSources(&world->warmStart, rows, first, block.rowCount, equality);
     return first;
 }
 
@@ -127,16 +131,17 @@ static int rgFinishCoupling(rgWorld* world, rgRows* rows, int equality, int coun
     bool asleep = count == 0;
     for (int k = 0; k < count; ++k) {
         int link = world->model->dofs[world->constraints.entryColumns[k]].link;
-        asleep = asleep || rgWorld_LinkSleeps(world, link);
+        asleep = asleep || rgSleep_LinkSleeps(&world->sleep, world->model, link);
     }
     if (asleep) {
         return -2;
     }
-    int first = rgRows_AddRow(world, rows, (rgBlock){.kind = rg_blockFree}, count,
-                              world->constraints.entryColumns, world->constraints.entryValues);
+    int first =
+        rgRows_AddRow(rows, world->model, &world->heap.allocator, (rgBlock){.kind = rg_blockFree},
+                      count, world->constraints.entryColumns, world->constraints.entryValues);
     if (first >= 0) {
         rows->gap[first] = gap;
-        rgSetSources(world, rows, first, 1, equality);
+        rgSetSources(&world->warmStart, rows, first, 1, equality);
     }
     return first;
 }
@@ -148,33 +153,32 @@ static int rgAddJointCoupling(rgWorld* world, rgRows* rows, int equality) {
     int a = def->jointA.index1 - 1, b = def->jointB.index1 - 1, count = 0;
     double x = b >= 0 ? q[model->jointRanges[b].q] - model->joints[b].reference : 0;
     rgCurve curve = rgEvaluate(def->polynomial, x);
-    rgAddEntry(world, &count, model->jointRanges[a].v, 1);
+    rgAddEntry(&world->constraints, &count, model->jointRanges[a].v, 1);
     if (b >= 0) {
-        rgAddEntry(world, &count, model->jointRanges[b].v, -curve.slope);
+        rgAddEntry(&world->constraints, &count, model->jointRanges[b].v, -curve.slope);
     }
     double gap = q[model->jointRanges[a].q] - model->joints[a].reference - curve.value;
     return rgFinishCoupling(world, rows, equality, count, gap);
 }
 
-static rgCurve rgTendonCurve(const rgWorld* world, const rgEqualityDef* def) {
+static rgCurve rgTendonCurve(const rgTransmission* transmission, const rgEqualityDef* def) {
     int b = def->tendonB.index1 - 1;
-    return rgEvaluate(def->polynomial, b >= 0 ? world->transmission.tendonLength[b] -
-                                                    world->transmission.tendonNeutral[b]
-                                              : 0);
+    return rgEvaluate(def->polynomial,
+                      b >= 0 ? transmission->tendonLength[b] - transmission->tendonNeutral[b] : 0);
 }
 
-double rgCouplingSlope(const rgWorld* world, int equality) {
-    return rgTendonCurve(world, &world->model->equalities[equality]).slope;
+double rgCouplingSlope(const rgTransmission* transmission, const rgModel* model, int equality) {
+    return rgTendonCurve(transmission, &model->equalities[equality]).slope;
 }
 
 static int rgAddTendonCoupling(rgWorld* world, rgRows* rows, int equality) {
     const rgModel* model = world->model;
     const rgEqualityDef* def = &model->equalities[equality];
     int a = def->tendonA.index1 - 1, b = def->tendonB.index1 - 1;
-    rgCurve curve = rgTendonCurve(world, def);
-    int count = rgTendonEntries(world, a, 1);
+    rgCurve curve = rgTendonCurve(&world->transmission, def);
+    int count = rgTendonEntries(&world->transmission, &world->constraints, world->model, a, 1);
     for (int k = b >= 0 ? model->tendonStart[b] : 0; b >= 0 && k < model->tendonStart[b + 1]; ++k) {
-        rgAddEntry(world, &count, model->tendonColumns[k],
+        rgAddEntry(&world->constraints, &count, model->tendonColumns[k],
                    -curve.slope * world->transmission.tendonValues[k]);
     }
     double gap =
@@ -198,9 +202,10 @@ int rgAddEqualityRows(rgWorld* world, rgRows* rows, int equality) {
     }
 }
 
-void rgRows_Delassus(const rgWorld* world, const rgRows* rows, int row, int count, double* G) {
+void rgRows_Delassus(const rgRows* rows, const rgKinematics* kinematics, int row, int count,
+                     double* G) {
     int start = rows->rowStart[row];
-    rgDynamics_RowsDelassus(world->kinematics.dynamics, count, rgRows_Columns(rows, row),
+    rgDynamics_RowsDelassus(kinematics->dynamics, count, rgRows_Columns(rows, row),
                             rows->column + start, rows->value + start, G);
 }
 
@@ -236,10 +241,10 @@ static bool rgRows_AddCompliance(rgRows* rows, int block, const double* G, int s
 }
 
 // constraints.16: The last block without the rows that nothing can move.
-void rgRows_Regularize(const rgWorld* world, rgRows* rows, int first) {
+void rgRows_Regularize(rgRows* rows, const rgKinematics* kinematics, int first) {
     rgBlock* block = &rows->blocks[rows->blockCount - 1];
     double G[6];
-    rgRows_Delassus(world, rows, first, block->rowCount, G);
+    rgRows_Delassus(rows, kinematics, first, block->rowCount, G);
     if (rgRows_AddCompliance(rows, rows->blockCount - 1, G, 1)) {
         return;
     }
@@ -259,33 +264,33 @@ void rgRows_Regularize(const rgWorld* world, rgRows* rows, int first) {
 
 // constraints.17: Change of the velocity of a point from the middle of the step to its end. Free
 // bodies spin fast: to all orders, at the predicted rate.
-static rgVec3 rgPointGain(const rgWorld* world, const rgAttachment* at) {
-    const rgLink* link = &world->model->links[at->link];
-    if (at->link >= world->model->linkCount || link->tree < 0 ||
-        !world->kinematics.isFreeBody[link->tree]) {
-        return rgScale(0.5 * world->settings.dt, rgWorld_PointBias(world, at->link, at->point));
+static rgVec3 rgPointGain(const rgKinematics* kinematics, double dt, const rgAttachment* at) {
+    const rgLink* link = &kinematics->dynamics->model->links[at->link];
+    if (at->link >= kinematics->dynamics->model->linkCount || link->tree < 0 ||
+        !kinematics->isFreeBody[link->tree]) {
+        return rgScale(0.5 * dt, rgKinematics_PointBias(kinematics, at->link, at->point));
     }
-    const rgRot* r = &world->kinematics.dynamics->poses[at->link].r;
-    const double *v = world->kinematics.v + link->v + 3,
-                 *t = world->kinematics.predictor + link->v + 3;
+    const rgRot* r = &kinematics->dynamics->poses[at->link].r;
+    const double *v = kinematics->v + link->v + 3, *t = kinematics->predictor + link->v + 3;
     rgVec3 rate = rgVec(v[0] + 2 * t[0], v[1] + 2 * t[1], v[2] + 2 * t[2]);
-    rgVec3 arm = rgSub(at->point, rgDynamics_LinkOrigin(world->kinematics.dynamics, at->link));
+    rgVec3 arm = rgSub(at->point, rgDynamics_LinkOrigin(kinematics->dynamics, at->link));
     arm = rgSub(rgRot_ApplyBack(r, arm), link->center);
-    rgQuat turn = rgQuatFromRotationVector(rgScale(0.5 * world->settings.dt, rate));
+    rgQuat turn = rgQuatFromRotationVector(rgScale(0.5 * dt, rate));
     return rgRot_Apply(r, rgCross(rate, rgSub(rgRotate(turn, arm), arm)));
 }
 
 // constraints.17: How the violation's rate changes while v stays, J' v, and by how much until the
 // end of the step.
-static void rgLoopBias(const rgWorld* world, int equality, double bias[6], double gain[6]) {
-    const rgDynamics* d = world->kinematics.dynamics;
-    rgAttachment A = rgAttach(world, equality, 0, false);
-    rgAttachment B = rgAttach(world, equality, 1, false);
-    rgVec3 linear =
-        rgSub(rgWorld_PointBias(world, B.link, B.point), rgWorld_PointBias(world, A.link, A.point));
+static void rgLoopBias(const rgKinematics* kinematics, const rgConstraintSet* constraints,
+                       double dt, int equality, double bias[6], double gain[6]) {
+    const rgDynamics* d = kinematics->dynamics;
+    rgAttachment A = rgAttach(kinematics, constraints, equality, 0, false);
+    rgAttachment B = rgAttach(kinematics, constraints, equality, 1, false);
+    rgVec3 linear = rgSub(rgKinematics_PointBias(kinematics, B.link, B.point),
+                          rgKinematics_PointBias(kinematics, A.link, A.point));
     rgVec3 angular = rgSub(d->biases[B.link].angular, d->biases[A.link].angular);
-    rgVec3 more = rgSub(rgPointGain(world, &B), rgPointGain(world, &A));
-    rgVec3 turn = rgScale(0.5 * world->settings.dt, angular);
+    rgVec3 more = rgSub(rgPointGain(kinematics, dt, &B), rgPointGain(kinematics, dt, &A));
+    rgVec3 turn = rgScale(0.5 * dt, angular);
     memcpy(bias, &linear, sizeof(linear));
     memcpy(bias + 3, &angular, sizeof(angular));
     memcpy(gain, &more, sizeof(more));
@@ -296,16 +301,18 @@ static void rgLoopBias(const rgWorld* world, int equality, double bias[6], doubl
 // start; the estimate is off by accelerations of kinematic bodies. A loop that a kinematic body
 // drags gets a larger compliance: near singular configurations joints move at most 16 times as fast
 // as the body.
-static void rgSetRigidLoop(rgWorld* world, int equality, int first) {
-    rgRows* rows = &world->constraints.rows;
-    bool turns = rgEqualityIsLoop(&world->model->equalities[equality]);
-    double bias[6] = {0}, gain[6] = {0}, lead = rgRows_DriftTime(world, first), violation = 0;
+static void rgSetRigidLoop(rgConstraintSet* constraints, const rgKinematics* kinematics, double dt,
+                           int equality, int first) {
+    rgRows* rows = &constraints->rows;
+    bool turns = rgEqualityIsLoop(&kinematics->dynamics->model->equalities[equality]);
+    double bias[6] = {0}, gain[6] = {0},
+           lead = rgRows_DriftTime(constraints, kinematics, dt, first), violation = 0;
     bool dragged = false;
     if (turns && lead > 0) {
-        rgLoopBias(world, equality, bias, gain);
+        rgLoopBias(kinematics, constraints, dt, equality, bias, gain);
     }
     for (int r = first; r < rows->rowCount; ++r) {
-        double rate = rgRows_Speed(rows, r, world->kinematics.v), arc = bias[rows->sources[r].row];
+        double rate = rgRows_Speed(rows, r, kinematics->v), arc = bias[rows->sources[r].row];
         rows->gap[r] += lead * (0.5 * lead * arc - rate);
         rows->bias[r] = gain[rows->sources[r].row];
         violation = fmax(violation, fabs(rows->gap[r]));
@@ -314,7 +321,7 @@ static void rgSetRigidLoop(rgWorld* world, int equality, int first) {
     for (int r = first; dragged && r < rows->rowCount; ++r) {
         rows->compliance[r] *= RG_DRAG_COMPLIANCE_RATIO / RG_LOOP_COMPLIANCE_RATIO;
     }
-    world->constraints.isOpen[equality] = violation > RG_OPEN_VIOLATION;
+    constraints->isOpen[equality] = violation > RG_OPEN_VIOLATION;
 }
 
 // projection.8: An open connect or weld, beyond the reach of what it joins or not closed yet: a
@@ -325,7 +332,7 @@ static void rgSetOpenLoop(rgWorld* world, int first) {
     double G[6], sum[2] = {0}, T = RG_OPEN_STEPS * world->settings.dt,
                  limit = world->def.pushOutSpeed;
     int count[2] = {0};
-    rgRows_Delassus(world, rows, first, rows->rowCount - first, G);
+    rgRows_Delassus(rows, &world->kinematics, first, rows->rowCount - first, G);
     for (int r = first; r < rows->rowCount; ++r) {
         int turns = rows->sources[r].row >= 3;
         sum[turns] += G[r - first];
@@ -335,38 +342,41 @@ static void rgSetOpenLoop(rgWorld* world, int first) {
         int turns = rows->sources[r].row >= 3;
         double mass = count[turns] / sum[turns];
         rgSoftness soft = {.stiffness = mass / (T * T), .damping = 2 * mass / T};
-        rgLaw law = rgBilateralLaw(world, rows->gap[r], soft);
+        rgLaw law = rgBilateralLaw(world->settings.dt, rows->gap[r], soft);
         rows->bias[r] = fmin(fmax(law.bias, -limit), limit);
         rows->compliance[r] += law.compliance;
     }
 }
 
 // W of the last block, and the diagonal of its G.
-static rgResult rgRows_WhitenLast(rgWorld* world, int first, double G[6]) {
-    const rgRows* rows = &world->constraints.rows;
-    rgSparse J = {rows->rowCount, world->model->vCount, rows->rowStart, rows->column, rows->value};
-    rgResult result = rgWorld_ReserveWhitened(world);
+static rgResult rgRows_WhitenLast(rgConstraintSet* constraints, const rgKinematics* kinematics,
+                                  const rgAllocator* allocator, int first, double G[6]) {
+    const rgRows* rows = &constraints->rows;
+    rgSparse J = {rows->rowCount, kinematics->dynamics->model->vCount, rows->rowStart, rows->column,
+                  rows->value};
+    rgResult result = rgConstraintSet_ReserveWhitened(constraints, allocator);
     if (result != rg_ok) {
         return result;
     }
-    rgDynamics_WhitenFrom(world->kinematics.dynamics, &J, first, world->constraints.whitened);
+    rgDynamics_WhitenFrom(kinematics->dynamics, &J, first, constraints->whitened);
     for (int r = first; r < rows->rowCount; ++r) {
         G[r - first] =
-            rgSquareOf(rgRows_Columns(rows, r), world->constraints.whitened + rows->rowStart[r]);
+            rgSquareOf(rgRows_Columns(rows, r), constraints->whitened + rows->rowStart[r]);
     }
     return rg_ok;
 }
 
 // Regularize rows whose W is computed here in any case.
-static rgResult rgRows_WhitenRegular(rgWorld* world, int first) {
+static rgResult rgRows_WhitenRegular(rgConstraintSet* constraints, const rgKinematics* kinematics,
+                                     const rgAllocator* allocator, int first) {
     double G[6];
-    rgResult result = rgRows_WhitenLast(world, first, G);
-    if (result == rg_ok && !rgRows_AddCompliance(&world->constraints.rows,
-                                                 world->constraints.rows.blockCount - 1, G, 1)) {
-        rgRows_Regularize(world, &world->constraints.rows, first);
-        result = rgRows_WhitenLast(world, first, G);
+    rgResult result = rgRows_WhitenLast(constraints, kinematics, allocator, first, G);
+    if (result == rg_ok &&
+        !rgRows_AddCompliance(&constraints->rows, constraints->rows.blockCount - 1, G, 1)) {
+        rgRows_Regularize(&constraints->rows, kinematics, first);
+        result = rgRows_WhitenLast(constraints, kinematics, allocator, first, G);
     }
-    world->constraints.whitenedEnd = world->constraints.rows.rowCount;
+    constraints->whitenedEnd = constraints->rows.rowCount;
     return result;
 }
 
@@ -387,11 +397,12 @@ rgResult rgAddEqualities(rgWorld* world) {
             continue;
         }
         rgRows* rows = &world->constraints.rows;
-        if (rgRows_WhitenRegular(world, first) != rg_ok) {
+        if (rgRows_WhitenRegular(&world->constraints, &world->kinematics, &world->heap.allocator,
+                                 first) != rg_ok) {
             return rg_errorMemory;
         }
         if (def->stiffness == 0) {
-            rgSetRigidLoop(world, e, first);
+            rgSetRigidLoop(&world->constraints, &world->kinematics, world->settings.dt, e, first);
             // Couplings of joints and tendons stay rigid: the projection closes them from anywhere.
             if (world->constraints.isOpen[e] && rgEqualityIsLoop(def)) {
                 rgSetOpenLoop(world, first);
@@ -399,8 +410,8 @@ rgResult rgAddEqualities(rgWorld* world) {
             continue;
         }
         for (int r = first; r < rows->rowCount; ++r) {
-            rgLaw law =
-                rgBilateralLaw(world, rows->gap[r], (rgSoftness){def->stiffness, def->damping});
+            rgLaw law = rgBilateralLaw(world->settings.dt, rows->gap[r],
+                                       (rgSoftness){def->stiffness, def->damping});
             rows->bias[r] = law.bias;
             rows->compliance[r] += law.compliance;
         }
@@ -413,8 +424,7 @@ static bool rgBodyMoves(const rgModel* model, int index1) {
 }
 
 // Warnings for equalities between bodies that do not move or are kinematic: they have no rows.
-void rgWorld_WarnEqualities(const rgWorld* world, rgDiagnostics* diagnostics) {
-    const rgModel* model = world->model;
+void rgWarnEqualities(const rgModel* model, rgDiagnostics* diagnostics) {
     for (int e = 0; e < model->info.equalityCount; ++e) {
         const rgEqualityDef* def = &model->equalities[e];
         bool loop = def->kind == rg_equalityConnect || def->kind == rg_equalityWeld;

@@ -2,8 +2,8 @@
 #include "world/world.h"
 
 // Rows are made for limits that this step may reach, however hard a contact hits.
-bool rgLimitIsNear(const rgWorld* world, double phi, double speed, double freeSpeed) {
-    double reach = world->settings.dt * (fabs(speed) + fabs(freeSpeed));
+bool rgLimitIsNear(double dt, double phi, double speed, double freeSpeed) {
+    double reach = dt * (fabs(speed) + fabs(freeSpeed));
     return phi <= RG_LIMIT_MARGIN + RG_IMPACT_SPEED_RATIO * reach;
 }
 
@@ -20,16 +20,17 @@ static rgResult rgAddLimit(rgWorld* world, int joint, int side, const rgLimitRow
         speed += limit->values[k] * world->kinematics.v[limit->columns[k]];
         freeSpeed += limit->values[k] * world->free.v[limit->columns[k]];
     }
-    if (!rgLimitIsNear(world, limit->phi, speed, freeSpeed)) {
+    if (!rgLimitIsNear(world->settings.dt, limit->phi, speed, freeSpeed)) {
         return rg_ok;
     }
-    int row = rgRows_AddRow(world, &world->constraints.rows, (rgBlock){.kind = rg_blockHalfLine},
-                            limit->count, limit->columns, limit->values);
+    int row = rgRows_AddRow(&world->constraints.rows, world->model, &world->heap.allocator,
+                            (rgBlock){.kind = rg_blockHalfLine}, limit->count, limit->columns,
+                            limit->values);
     if (row < 0) {
         return rg_errorMemory;
     }
     int link = world->model->dofs[limit->columns[0]].link;
-    double ahead = rgWorld_TimeAhead(world, link, link);
+    double ahead = rgKinematics_TimeAhead(&world->kinematics, &world->settings, link, link);
     rgLaw law = rgUnilateralLaw(rgTouchingGap(limit->phi), ahead);
     world->constraints.rows.gap[row] = limit->phi;
     world->constraints.rows.bias[row] = law.bias;
@@ -79,7 +80,7 @@ rgResult rgAddLimits(rgWorld* world) {
         const rgJointDef* def = &model->joints[j];
         const rgJointRange* range = &model->jointRanges[j];
         if (!def->hasLimits || range->vCount == 0 ||
-            rgWorld_LinkSleeps(world, model->dofs[range->v].link)) {
+            rgSleep_LinkSleeps(&world->sleep, world->model, model->dofs[range->v].link)) {
             continue;
         }
         if (range->vCount == 1) {
@@ -98,11 +99,12 @@ rgResult rgAddDryFriction(rgWorld* world) {
     const rgModel* model = world->model;
     for (int i = 0; i < model->vCount; ++i) {
         double bound = world->settings.dt * model->dofs[i].dryFriction, one = 1;
-        if (bound == 0 || rgWorld_LinkSleeps(world, model->dofs[i].link)) {
+        if (bound == 0 || rgSleep_LinkSleeps(&world->sleep, world->model, model->dofs[i].link)) {
             continue;
         }
         rgBlock block = {.kind = rg_blockBox, .lower = -bound, .upper = bound};
-        int row = rgRows_AddRow(world, &world->constraints.rows, block, 1, &i, &one);
+        int row = rgRows_AddRow(&world->constraints.rows, world->model, &world->heap.allocator,
+                                block, 1, &i, &one);
         if (row < 0) {
             return rg_errorMemory;
         }

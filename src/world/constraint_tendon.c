@@ -2,29 +2,31 @@
 // and hence are compliant rows instead of entries of M^. constraints.11.
 #include "world/world.h"
 
-void rgWorld_PlaceTendons(rgWorld* world) {
-    const rgModel* model = world->model;
+void rgTransmission_PlaceTendons(rgTransmission* transmission, const rgKinematics* kinematics) {
+    const rgModel* model = kinematics->dynamics->model;
     for (int t = 0; t < model->info.tendonCount; ++t) {
-        world->transmission.tendonLength[t] = rgDynamics_TendonRow(
-            world->kinematics.dynamics, t, world->transmission.tendonValues + model->tendonStart[t],
-            &world->transmission.tendonDrift[t]);
+        transmission->tendonLength[t] = rgDynamics_TendonRow(
+            kinematics->dynamics, t, transmission->tendonValues + model->tendonStart[t],
+            &transmission->tendonDrift[t]);
     }
 }
 
-int rgTendonEntries(rgWorld* world, int tendon, double scale) {
-    const rgModel* model = world->model;
+int rgTendonEntries(const rgTransmission* transmission, rgConstraintSet* constraints,
+                    const rgModel* model, int tendon, double scale) {
     int count = 0;
     for (int k = model->tendonStart[tendon]; k < model->tendonStart[tendon + 1]; ++k) {
-        rgAddEntry(world, &count, model->tendonColumns[k],
-                   scale * world->transmission.tendonValues[k]);
+        rgAddEntry(constraints, &count, model->tendonColumns[k],
+                   scale * transmission->tendonValues[k]);
     }
     return count;
 }
 
 static int rgAddTendonRow(rgWorld* world, int tendon, rgBlock block, double sign, int row) {
-    int count = rgTendonEntries(world, tendon, sign);
-    int first = rgRows_AddRow(world, &world->constraints.rows, block, count,
-                              world->constraints.entryColumns, world->constraints.entryValues);
+    int count =
+        rgTendonEntries(&world->transmission, &world->constraints, world->model, tendon, sign);
+    int first =
+        rgRows_AddRow(&world->constraints.rows, world->model, &world->heap.allocator, block, count,
+                      world->constraints.entryColumns, world->constraints.entryValues);
     if (first >= 0) {
         world->constraints.rows.sources[first] =
             (rgRowSource){.kind = rg_constraintTendon,
@@ -36,11 +38,11 @@ static int rgAddTendonRow(rgWorld* world, int tendon, rgBlock block, double sign
     return first;
 }
 
-double rgTendonRate(const rgWorld* world, int tendon, const double* v) {
-    const rgModel* model = world->model;
-    double rate = world->transmission.tendonDrift[tendon];
+double rgTendonRate(const rgTransmission* transmission, const rgModel* model, int tendon,
+                    const double* v) {
+    double rate = transmission->tendonDrift[tendon];
     for (int k = model->tendonStart[tendon]; k < model->tendonStart[tendon + 1]; ++k) {
-        rate += world->transmission.tendonValues[k] * v[model->tendonColumns[k]];
+        rate += transmission->tendonValues[k] * v[model->tendonColumns[k]];
     }
     return rate;
 }
@@ -48,8 +50,10 @@ double rgTendonRate(const rgWorld* world, int tendon, const double* v) {
 // A limit: rigid, or the end of a spring's slack.
 static rgResult rgAddTendonLimit(rgWorld* world, int tendon, double phi, int row, double k) {
     double sign = row % 2 == 0 ? 1 : -1;
-    if (!rgLimitIsNear(world, phi, rgTendonRate(world, tendon, world->kinematics.v),
-                       rgTendonRate(world, tendon, world->free.v))) {
+    if (!rgLimitIsNear(
+            world->settings.dt, phi,
+            rgTendonRate(&world->transmission, world->model, tendon, world->kinematics.v),
+            rgTendonRate(&world->transmission, world->model, tendon, world->free.v))) {
         return rg_ok;
     }
     int first = rgAddTendonRow(world, tendon, (rgBlock){.kind = rg_blockHalfLine}, sign, row);
@@ -59,7 +63,7 @@ static rgResult rgAddTendonLimit(rgWorld* world, int tendon, double phi, int row
     int link =
         world->model->dofs[world->constraints.rows.column[world->constraints.rows.rowStart[first]]]
             .link;
-    double ahead = rgWorld_TimeAhead(world, link, link);
+    double ahead = rgKinematics_TimeAhead(&world->kinematics, &world->settings, link, link);
     rgLaw law = rgUnilateralLaw(rgTouchingGap(phi), ahead);
     world->constraints.rows.gap[first] = phi;
     world->constraints.rows.bias[first] = law.bias;
@@ -120,7 +124,8 @@ static rgResult rgAddTendonSpring(rgWorld* world, int tendon) {
     }
     double stretch = world->transmission.tendonLength[tendon] - def->springReference;
     world->constraints.rows.gap[first] = stretch;
-    rgLaw law = rgSpringLaw(world, first, soft, stretch, 0);
+    rgLaw law = rgSpringLaw(&world->constraints, &world->kinematics, world->settings.dt, first,
+                            soft, stretch, 0);
     world->constraints.rows.compliance[first] = law.compliance;
     world->constraints.rows.bias[first] = law.bias;
     return rg_ok;
@@ -133,9 +138,9 @@ static double rgTendonRateChange(rgWorld* world, int tendon) {
     double *values = world->readout->row, rates[2];
     for (int side = 0; side < 2; ++side) {
         double drift, time = (side == 0 ? -0.5 : 0.5) * world->settings.dt;
-        rgWorld_Move(world, world->kinematics.q, world->kinematics.midV, time,
-                     world->transmission.triedQ);
-        rgWorld_PlaceStart(world, d);
+        rgKinematics_Integrate(&world->kinematics, world->kinematics.q, world->kinematics.midV,
+                               time, world->transmission.triedQ);
+        rgKinematics_PlaceStart(&world->kinematics, world->settings.dt, d);
         rgDynamics_SetPositions(d, world->transmission.triedQ);
         rgDynamics_TendonRow(d, tendon, values, &drift);
         rates[side] = drift;
@@ -162,17 +167,17 @@ static rgResult rgAddTendonInertia(rgWorld* world, int tendon) {
     bool bends = world->model->tendons[tendon].pointCount > 0;
     world->constraints.rows.bias[first] =
         (bends ? world->settings.dt * rgTendonRateChange(world, tendon) : 0) -
-        rgTendonRate(world, tendon, world->kinematics.v);
+        rgTendonRate(&world->transmission, world->model, tendon, world->kinematics.v);
     return rg_ok;
 }
 
 // True if a tendon has no rows: its bodies sleep or do not move.
-static bool rgTendonHasNoRows(const rgWorld* world, int tendon) {
-    const rgModel* model = world->model;
+static bool rgTendonHasNoRows(const rgSleep* sleep, const rgModel* model, int tendon) {
     int start = model->tendonStart[tendon], end = model->tendonStart[tendon + 1];
     bool rests = start == end;
     for (int k = start; k < end; ++k) {
-        rests = rests || rgWorld_LinkSleeps(world, model->dofs[model->tendonColumns[k]].link);
+        rests =
+            rests || rgSleep_LinkSleeps(sleep, model, model->dofs[model->tendonColumns[k]].link);
     }
     return rests;
 }
@@ -180,7 +185,7 @@ static bool rgTendonHasNoRows(const rgWorld* world, int tendon) {
 rgResult rgAddTendons(rgWorld* world) {
     rgResult result = rg_ok;
     for (int t = 0; t < world->model->info.tendonCount; ++t) {
-        if (rgTendonHasNoRows(world, t)) {
+        if (rgTendonHasNoRows(&world->sleep, world->model, t)) {
             continue;
         }
         result = rgAddTendonLimits(world, t);
@@ -203,10 +208,9 @@ rgResult rgAddTendons(rgWorld* world) {
     return rg_ok;
 }
 
-void rgWorld_MeasureTendons(rgWorld* world) {
-    rgDynamics_SetPositions(world->kinematics.dynamics, world->model->neutral);
-    for (int t = 0; t < world->model->info.tendonCount; ++t) {
-        world->transmission.tendonNeutral[t] =
-            rgDynamics_TendonRow(world->kinematics.dynamics, t, NULL, NULL);
+void rgTransmission_MeasureTendons(rgTransmission* transmission, const rgKinematics* kinematics) {
+    rgDynamics_SetPositions(kinematics->dynamics, kinematics->dynamics->model->neutral);
+    for (int t = 0; t < kinematics->dynamics->model->info.tendonCount; ++t) {
+        transmission->tendonNeutral[t] = rgDynamics_TendonRow(kinematics->dynamics, t, NULL, NULL);
     }
 }

@@ -10,56 +10,56 @@ rgLaw rgUnilateralLaw(double phi, double ahead) {
 }
 
 // Inverse mass along a row, without the coupling of its degrees of freedom.
-double rgRows_Mobility(const rgWorld* world, int row) {
-    const rgRows* rows = &world->constraints.rows;
+double rgRows_Mobility(const rgConstraintSet* constraints, const rgKinematics* kinematics,
+                       int row) {
+    const rgRows* rows = &constraints->rows;
     double sum = 0;
     for (int k = rows->rowStart[row]; k < rows->rowStart[row + 1]; ++k) {
         double mass =
-            world->kinematics.dynamics->mass[world->model->dofs[rows->column[k]].rowStart];
+            kinematics->dynamics->mass[kinematics->dynamics->model->dofs[rows->column[k]].rowStart];
         sum += rows->value[k] * rows->value[k] / mass;
     }
     return sum;
 }
 
 // free.1 along a row
-rgLaw rgSpringLaw(const rgWorld* world, int row, rgSoftness soft, double stretch, double command) {
-    double dt = world->settings.dt, k = soft.stiffness, d = soft.damping;
-    const rgModel* model = world->model;
+rgLaw rgSpringLaw(const rgConstraintSet* constraints, const rgKinematics* kinematics, double dt,
+                  int row, rgSoftness soft, double stretch, double command) {
+    double k = soft.stiffness, d = soft.damping;
+    const rgModel* model = kinematics->dynamics->model;
     int tree =
-        model
-            ->links
-                [model->dofs[world->constraints.rows.column[world->constraints.rows.rowStart[row]]]
-                     .link]
+        model->links[model->dofs[constraints->rows.column[constraints->rows.rowStart[row]]].link]
             .tree;
-    rgWeights w = rgSpringWeights(world->kinematics.driftTime[tree],
-                                  dt * (dt * k + d) * rgRows_Mobility(world, row));
+    rgWeights w =
+        rgSpringWeights(kinematics->driftTime[tree],
+                        dt * (dt * k + d) * rgRows_Mobility(constraints, kinematics, row));
     double R = 1 / (dt * (dt * k * w.ahead + d * w.share));
-    double rate = rgRows_Speed(&world->constraints.rows, row, world->kinematics.v);
+    double rate = rgRows_Speed(&constraints->rows, row, kinematics->v);
     double before = (d * (1 - w.share) + dt * k * (w.along - w.ahead)) * rate;
     return (rgLaw){.bias = R * dt * (k * stretch + before - command), .compliance = R};
 }
 
 // step.9: A spring and damper that acts in both directions.
-rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft) {
-    double gain = world->settings.dt * soft.stiffness + soft.damping;
-    return (rgLaw){.bias = phi * soft.stiffness / gain,
-                   .compliance = 1 / (world->settings.dt * gain)};
+rgLaw rgBilateralLaw(double dt, double phi, rgSoftness soft) {
+    double gain = dt * soft.stiffness + soft.damping;
+    return (rgLaw){.bias = phi * soft.stiffness / gain, .compliance = 1 / (dt * gain)};
 }
 
 // True if a row can act: limits, those of tendons included, do nothing from afar.
-static bool rgWorld_RowActs(const rgWorld* world, int row) {
-    const rgRows* rows = &world->constraints.rows;
+static bool rgConstraintSet_RowActs(const rgConstraintSet* constraints,
+                                    const rgKinematics* kinematics, double dt, int row) {
+    const rgRows* rows = &constraints->rows;
     const rgRowSource* source = &rows->sources[row];
     bool limit = source->kind == rg_constraintLimit ||
                  (source->kind == rg_constraintTendon && rgTendonRowIsLimit(source->row));
-    return !limit ||
-           rgLimitIsNear(world, rows->gap[row], rgRows_Speed(rows, row, world->kinematics.v), 0);
+    return !limit || rgLimitIsNear(dt, rows->gap[row], rgRows_Speed(rows, row, kinematics->v), 0);
 }
 
-static void rgWorld_MarkSide(rgWorld* world, int collider) {
-    int link = world->contacts.colliders[collider].link;
-    if (link > 0 && link < world->model->linkCount) {
-        world->constraints.isHeld[world->model->links[link].tree] = true;
+static void rgConstraintSet_MarkSide(rgConstraintSet* constraints, const rgContactSet* contacts,
+                                     const rgModel* model, int collider) {
+    int link = contacts->colliders[collider].link;
+    if (link > 0 && link < model->linkCount) {
+        constraints->isHeld[model->links[link].tree] = true;
     }
 }
 
@@ -71,20 +71,25 @@ static void rgWorld_FindConstrainedTrees(rgWorld* world) {
     int contacts =
         world->contacts.pointCount > 0 ? world->contacts.points[0].firstRow : rows->rowCount;
     for (int r = 0; r < contacts; ++r) {
-        bool holds = rgWorld_RowActs(world, r);
+        bool holds =
+            rgConstraintSet_RowActs(&world->constraints, &world->kinematics, world->settings.dt, r);
         for (int k = rows->rowStart[r]; holds && k < rows->rowStart[r + 1]; ++k) {
             world->constraints.isHeld[world->constraints.treeOfDof[rows->column[k]]] = true;
         }
     }
     for (int i = 0; i < world->contacts.pointCount; ++i) {
         if (rgRows_Columns(rows, world->contacts.points[i].firstRow) > 0) {
-            rgWorld_MarkSide(world, world->contacts.points[i].colliderA);
-            rgWorld_MarkSide(world, world->contacts.points[i].colliderB);
+            rgConstraintSet_MarkSide(&world->constraints, &world->contacts, world->model,
+                                     world->contacts.points[i].colliderA);
+            rgConstraintSet_MarkSide(&world->constraints, &world->contacts, world->model,
+                                     world->contacts.points[i].colliderB);
         }
     }
     for (int i = 0; i < world->contacts.inactiveCount; ++i) {
-        rgWorld_MarkSide(world, world->contacts.inactive[i].colliderA);
-        rgWorld_MarkSide(world, world->contacts.inactive[i].colliderB);
+        rgConstraintSet_MarkSide(&world->constraints, &world->contacts, world->model,
+                                 world->contacts.inactive[i].colliderA);
+        rgConstraintSet_MarkSide(&world->constraints, &world->contacts, world->model,
+                                 world->contacts.inactive[i].colliderB);
     }
 }
 
@@ -104,37 +109,39 @@ rgResult rgWorld_AddRows(rgWorld* world) {
 }
 
 // M^ in compressed rows.
-void rgWorld_FillMass(const rgWorld* world, const double* added, double* values) {
-    const rgModel* model = world->model;
-    const double* compact = rgDynamics_CompactMassMatrix(world->kinematics.dynamics, NULL);
-    for (int k = 0; k < world->constraints.massStart[model->vCount]; ++k) {
-        values[k] = compact[world->constraints.massSource[k]];
+void rgConstraintSet_FillMass(const rgConstraintSet* constraints, const rgKinematics* kinematics,
+                              const double* added, double* values) {
+    const rgModel* model = kinematics->dynamics->model;
+    const double* compact = rgDynamics_CompactMassMatrix(kinematics->dynamics, NULL);
+    for (int k = 0; k < constraints->massStart[model->vCount]; ++k) {
+        values[k] = compact[constraints->massSource[k]];
     }
     for (int i = 0; i < model->vCount && added != NULL; ++i) { // after those above it
-        values[world->constraints.massStart[i] + model->dofs[i].depth - 1] += added[i];
+        values[constraints->massStart[i] + model->dofs[i].depth - 1] += added[i];
     }
 }
 
-rgResult rgWorld_ReserveWhitened(rgWorld* world) {
-    return rgReserve(&world->heap.allocator, (void**)&world->constraints.whitened,
-                     &world->constraints.whitenedCapacity, world->constraints.whitenedCapacity,
-                     world->constraints.rows.entryCount, sizeof(double));
+rgResult rgConstraintSet_ReserveWhitened(rgConstraintSet* constraints,
+                                         const rgAllocator* allocator) {
+    return rgReserve(allocator, (void**)&constraints->whitened, &constraints->whitenedCapacity,
+                     constraints->whitenedCapacity, constraints->rows.entryCount, sizeof(double));
 }
 
 // Whitened rows W, but for those that have them.
-rgResult rgWorld_WhitenRows(rgWorld* world) {
-    const rgRows* rows = &world->constraints.rows;
-    rgResult result = rgWorld_ReserveWhitened(world);
+rgResult rgConstraintSet_WhitenRows(rgConstraintSet* constraints, const rgKinematics* kinematics,
+                                    const rgAllocator* allocator) {
+    const rgRows* rows = &constraints->rows;
+    rgResult result = rgConstraintSet_ReserveWhitened(constraints, allocator);
     if (result != rg_ok) {
         return result;
     }
-    rgSparse J = {world->constraints.whitenedFirst, world->model->vCount, rows->rowStart,
+    rgSparse J = {constraints->whitenedFirst, kinematics->dynamics->model->vCount, rows->rowStart,
                   rows->column, rows->value};
-    rgDynamics_FindRoots(world->kinematics.dynamics);
-    rgDynamics_WhitenFrom(world->kinematics.dynamics, &J, 0, world->constraints.whitened);
+    rgDynamics_FindRoots(kinematics->dynamics);
+    rgDynamics_WhitenFrom(kinematics->dynamics, &J, 0, constraints->whitened);
     J.rowCount = rows->rowCount;
-    rgDynamics_WhitenFrom(world->kinematics.dynamics, &J, world->constraints.whitenedEnd,
-                          world->constraints.whitened);
+    rgDynamics_WhitenFrom(kinematics->dynamics, &J, constraints->whitenedEnd,
+                          constraints->whitened);
     return rg_ok;
 }
 
@@ -156,17 +163,19 @@ static rgResult rgAssembleRows(rgStep* step) {
     // needs it.
     bool whole = world->model->info.equalityCount > 0;
     if (whole) {
-        rgWorld_FillMass(world, world->free.added, world->constraints.massValue);
+        rgConstraintSet_FillMass(&world->constraints, &world->kinematics, world->free.added,
+                                 world->constraints.massValue);
     }
-    rgWorld_FillLengths(world);
+    rgConstraintSet_FillLengths(&world->constraints, &world->kinematics, &world->contacts);
     rgWorld_LoadImpulses(world);
     if (step->resumes) {
-        rgWorld_LoadPassImpulses(world);
+        rgConstraintSet_LoadPassImpulses(&world->constraints, &world->contacts, &world->warmStart);
     }
-    rgShareNormals(world);
+    rgShareNormals(&world->constraints, &world->kinematics, &world->contacts);
     memcpy(rows->freeVelocity, rows->bias, (size_t)n * sizeof(double));
     rgRows_AddSpeeds(rows, world->free.v, rows->freeVelocity);
-    result = rgWorld_WhitenRows(world);
+    result =
+        rgConstraintSet_WhitenRows(&world->constraints, &world->kinematics, &world->heap.allocator);
     if (result != rg_ok) {
         return result;
     }
@@ -204,10 +213,11 @@ rgResult rgAssembleProblem(rgStep* step) {
     return rgAssembleRows(step);
 }
 
-static void rgWorld_UpdateMass(rgWorld* world) {
-    if (world->constraints.problem.delassus.mass.value == NULL) {
-        rgWorld_FillMass(world, world->free.added, world->constraints.massValue);
-        world->constraints.problem.delassus.mass.value = world->constraints.massValue;
+static void rgConstraintSet_UpdateMass(rgConstraintSet* constraints, const rgKinematics* kinematics,
+                                       const rgFreeMotion* motion) {
+    if (constraints->problem.delassus.mass.value == NULL) {
+        rgConstraintSet_FillMass(constraints, kinematics, motion->added, constraints->massValue);
+        constraints->problem.delassus.mass.value = constraints->massValue;
     }
 }
 
@@ -237,7 +247,7 @@ rgResult rgSolveProblem(rgStep* step) {
     }
     bool byMass = world->monitor.solveCount++ % world->def.judgeInterval == 0;
     if (byMass) {
-        rgWorld_UpdateMass(world);
+        rgConstraintSet_UpdateMass(&world->constraints, &world->kinematics, &world->free);
     }
     rgContactProblem problem = world->constraints.problem;
     if (!byMass) {
@@ -258,64 +268,65 @@ rgResult rgSolveProblem(rgStep* step) {
     return result;
 }
 
-bool rgWorld_LoopIsOpen(const rgWorld* world, int row) {
-    const rgRowSource* source = &world->constraints.rows.sources[row];
-    return source->kind == rg_constraintEquality && world->constraints.isOpen[source->index];
+bool rgConstraintSet_LoopIsOpen(const rgConstraintSet* constraints, int row) {
+    const rgRowSource* source = &constraints->rows.sources[row];
+    return source->kind == rg_constraintEquality && constraints->isOpen[source->index];
 }
 
 // Contacts that give way to a kinematic body, and loops that are open: rows without a rigid
 // solution, or beyond the reach of what they join.
-int rgWorld_RegularizedRows(const rgWorld* world) {
-    const rgRows* rows = &world->constraints.rows;
+int rgConstraintSet_RegularizedRows(const rgConstraintSet* constraints,
+                                    const rgContactSet* contacts) {
+    const rgRows* rows = &constraints->rows;
     int count = 0;
-    for (int i = 0; i < world->contacts.pointCount; ++i) {
-        rgContactPoint* point = &world->contacts.points[i];
+    for (int i = 0; i < contacts->pointCount; ++i) {
+        rgContactPoint* point = &contacts->points[i];
         int normal = point->firstRow + 2;
         double slip = rows->compliance[normal] * rows->lambda[normal];
         point->regularized = point->squeezes && slip > RG_REGULARIZED_RATIO * -rows->drift[normal];
         count += point->regularized;
     }
-    for (int r = 0; r < rows->rowCount && world->constraints.rigidEqualityCount > 0; ++r) {
-        count += rgWorld_LoopIsOpen(world, r);
+    for (int r = 0; r < rows->rowCount && constraints->rigidEqualityCount > 0; ++r) {
+        count += rgConstraintSet_LoopIsOpen(constraints, r);
     }
     return count;
 }
 
 // Pattern of M, both triangles, from the compact rows.
-static bool rgWorld_PlanMass(rgWorld* world) {
-    const rgModel* model = world->model;
+static bool rgConstraintSet_PlanMass(rgConstraintSet* constraints, const rgModel* model,
+                                     const rgAllocator* allocator) {
     int nv = model->vCount;
-    int* fill = rgAllocate(&world->heap.allocator, (size_t)nv, sizeof(int));
+    int* fill = rgAllocate(allocator, (size_t)nv, sizeof(int));
     bool good = fill != NULL;
     for (int i = 1; good && i < nv; ++i) {
         bool root = model->dofs[i].parent < 0;
-        world->constraints.treeOfDof[i] = world->constraints.treeOfDof[i - 1] + (root ? 1 : 0);
+        constraints->treeOfDof[i] = constraints->treeOfDof[i - 1] + (root ? 1 : 0);
     }
     for (int i = 0; good && i < nv; ++i) {
         const rgDof* dof = &model->dofs[i];
-        world->constraints.massStart[i + 1] += dof->depth;
+        constraints->massStart[i + 1] += dof->depth;
         for (int k = 1; k < dof->depth; ++k) {
-            world->constraints.massStart[model->massColumns[dof->rowStart + k] + 1] += 1;
+            constraints->massStart[model->massColumns[dof->rowStart + k] + 1] += 1;
         }
     }
     for (int i = 0; good && i < nv; ++i) {
-        world->constraints.massStart[i + 1] += world->constraints.massStart[i];
-        fill[i] = world->constraints.massStart[i];
+        constraints->massStart[i + 1] += constraints->massStart[i];
+        fill[i] = constraints->massStart[i];
     }
     // Row i: ancestors and itself ascending, then descendants as their turn comes.
     for (int i = 0; good && i < nv; ++i) {
         const rgDof* dof = &model->dofs[i];
         for (int k = dof->depth - 1; k >= 0; --k) {
             int j = model->massColumns[dof->rowStart + k];
-            world->constraints.massColumn[fill[i]] = j;
-            world->constraints.massSource[fill[i]++] = dof->rowStart + k;
+            constraints->massColumn[fill[i]] = j;
+            constraints->massSource[fill[i]++] = dof->rowStart + k;
             if (k > 0) {
-                world->constraints.massColumn[fill[j]] = i;
-                world->constraints.massSource[fill[j]++] = dof->rowStart + k;
+                constraints->massColumn[fill[j]] = i;
+                constraints->massSource[fill[j]++] = dof->rowStart + k;
             }
         }
     }
-    rgRelease(&world->heap.allocator, fill);
+    rgRelease(allocator, fill);
     return good;
 }
 
@@ -325,20 +336,22 @@ rgResult rgConstraintSet_Create(rgWorld* world) {
     int nv = world->model->vCount;
     int entries = 2 * world->model->massCount - nv;
     bool good = true;
-    set->massStart = rgWorld_Allocate(world, nv + 1, sizeof(int), &good);
-    set->massColumn = rgWorld_Allocate(world, entries, sizeof(int), &good);
-    set->massSource = rgWorld_Allocate(world, entries, sizeof(int), &good);
-    set->massValue = rgWorld_Allocate(world, entries, sizeof(double), &good);
-    set->treeOfDof = rgWorld_Allocate(world, nv, sizeof(int), &good);
-    set->islands = rgWorld_Allocate(world, info->treeCount, sizeof(rgIsland), &good);
-    set->isHeld = rgWorld_Allocate(world, info->treeCount, sizeof(bool), &good);
-    set->rest = rgWorld_Allocate(world, info->treeCount, sizeof(rgStart), &good);
-    set->fresh = rgWorld_Allocate(world, info->treeCount, sizeof(bool), &good);
-    set->isOpen = rgWorld_Allocate(world, info->equalityCount, sizeof(bool), &good);
-    set->loopPlaces = rgWorld_Allocate(world, 2 * info->equalityCount, sizeof(rgPlace), &good);
-    set->entryColumns = rgWorld_Allocate(world, nv, sizeof(int), &good);
-    set->entryValues = rgWorld_Allocate(world, nv, sizeof(double), &good);
-    if (!good || !rgWorld_PlanMass(world)) {
+    set->massStart = rgHeap_Allocate(&world->heap, nv + 1, sizeof(int), &good);
+    set->massColumn = rgHeap_Allocate(&world->heap, entries, sizeof(int), &good);
+    set->massSource = rgHeap_Allocate(&world->heap, entries, sizeof(int), &good);
+    set->massValue = rgHeap_Allocate(&world->heap, entries, sizeof(double), &good);
+    set->treeOfDof = rgHeap_Allocate(&world->heap, nv, sizeof(int), &good);
+    set->islands = rgHeap_Allocate(&world->heap, info->treeCount, sizeof(rgIsland), &good);
+    set->isHeld = rgHeap_Allocate(&world->heap, info->treeCount, sizeof(bool), &good);
+    set->rest = rgHeap_Allocate(&world->heap, info->treeCount, sizeof(rgStart), &good);
+    set->fresh = rgHeap_Allocate(&world->heap, info->treeCount, sizeof(bool), &good);
+    set->isOpen = rgHeap_Allocate(&world->heap, info->equalityCount, sizeof(bool), &good);
+    set->loopPlaces =
+        rgHeap_Allocate(&world->heap, 2 * info->equalityCount, sizeof(rgPlace), &good);
+    set->entryColumns = rgHeap_Allocate(&world->heap, nv, sizeof(int), &good);
+    set->entryValues = rgHeap_Allocate(&world->heap, nv, sizeof(double), &good);
+    if (!good ||
+        !rgConstraintSet_PlanMass(&world->constraints, world->model, &world->heap.allocator)) {
         return rg_errorMemory;
     }
     rgContactSolverDef contact = world->def.contact;
@@ -351,9 +364,8 @@ rgResult rgConstraintSet_Create(rgWorld* world) {
     return rgCreateContactSolver(&contact, &set->solver);
 }
 
-void rgConstraintSet_Destroy(rgWorld* world) {
-    rgConstraintSet* set = &world->constraints;
+void rgConstraintSet_Destroy(rgConstraintSet* set, const rgAllocator* allocator) {
     rgDestroyContactSolver(set->solver);
-    rgRows_Free(world, &set->rows);
-    rgRelease(&world->heap.allocator, set->whitened);
+    rgRows_Free(&set->rows, allocator);
+    rgRelease(allocator, set->whitened);
 }

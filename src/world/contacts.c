@@ -12,19 +12,20 @@ typedef struct rgLinkMotion {
     rgVec3 origin;
     rgSpatial velocity;
     double turning; // [rad/s]
-    double ahead;   // rgWorld_TreeAhead() [s]
+    double ahead;   // rgKinematics_TreeAhead() [s]
 } rgLinkMotion;
 
-static rgLinkMotion rgWorld_LinkMotion(const rgWorld* world, int link) {
-    const rgDynamics* d = world->kinematics.dynamics;
+static rgLinkMotion rgKinematics_LinkMotion(const rgKinematics* kinematics,
+                                            const rgSettings* settings, int link) {
+    const rgDynamics* d = kinematics->dynamics;
     const rgSpatial* V = &d->velocities[link];
     return (rgLinkMotion){link,
                           &d->poses[link],
-                          world->kinematics.rotations[link],
+                          kinematics->rotations[link],
                           rgDynamics_LinkOrigin(d, link),
                           *V,
                           rgLength(V->angular),
-                          rgWorld_TreeAhead(world, link)};
+                          rgKinematics_TreeAhead(kinematics, settings, link)};
 }
 
 static void rgCollider_Move(rgCollider* collider, const rgLinkMotion* on, const rgPlace* place) {
@@ -51,7 +52,7 @@ static rgResult rgWorld_PlaceColliders(rgWorld* world) {
             continue; // placed at creation
         }
         if (collider->link != on.link) {
-            on = rgWorld_LinkMotion(world, collider->link);
+            on = rgKinematics_LinkMotion(&world->kinematics, &world->settings, collider->link);
         }
         rgCollider_Move(collider, &on, &model->shapePlaces[collider->shape]);
         collider->reach = collider->ahead * collider->speed + world->def.margin + collider->margin;
@@ -75,11 +76,11 @@ static bool rgWorld_PairFilter(int a, int b, void* context) {
 // Bound on the points of a manifold. A fast pair gets all its points: those that matter are chosen
 // by their own speed. Parts that overlap by design do not lie on each other's faces: two points
 // keep them from going deeper and from turning about the first.
-static int rgWorld_PairPoints(const rgWorld* world, const rgPairMemory* pair, double travel) {
-    int most = RG_MAX(1, RG_MIN(world->def.maxContactsPerPair, RG_MANIFOLD_CAPACITY));
-    return pair->overlap != 0           ? RG_MIN(most, RG_OVERLAP_POINT_COUNT)
-           : travel > world->def.margin ? RG_MANIFOLD_CAPACITY
-                                        : most;
+static int rgPairPoints(const rgWorldDef* def, const rgPairMemory* pair, double travel) {
+    int most = RG_MAX(1, RG_MIN(def->maxContactsPerPair, RG_MANIFOLD_CAPACITY));
+    return pair->overlap != 0     ? RG_MIN(most, RG_OVERLAP_POINT_COUNT)
+           : travel > def->margin ? RG_MANIFOLD_CAPACITY
+                                  : most;
 }
 
 // step.5: Drop points that stay open by far, even at a multiple of the speed at which they or,
@@ -88,9 +89,10 @@ static void rgWorld_RemoveDistant(const rgWorld* world, const rgPairMemory* pair
                                   rgManifold* manifold) {
     int linkA = world->contacts.colliders[pair->a].link,
         linkB = world->contacts.colliders[pair->b].link;
-    rgRelativeTwist passing =
-        rgWorld_RelativeTwist(world, world->kinematics.dynamics->velocities, linkA, linkB);
-    double closing[RG_MANIFOLD_CAPACITY], most = 0, time = rgWorld_TimeAhead(world, linkA, linkB);
+    rgRelativeTwist passing = rgKinematics_RelativeTwist(
+        &world->kinematics, world->kinematics.dynamics->velocities, linkA, linkB);
+    double closing[RG_MANIFOLD_CAPACITY],
+        most = 0, time = rgKinematics_TimeAhead(&world->kinematics, &world->settings, linkA, linkB);
     for (int k = 0; k < manifold->count; ++k) {
         const rgManifoldPoint* p = &manifold->points[k];
         closing[k] = RG_MAX(-rgDot(p->normal, rgRelativeTwist_At(&passing, p->position)), 0);
@@ -116,8 +118,8 @@ static void rgWorld_CollidePair(const rgWorld* world, rgPairMemory* pair, rgMani
                             B->geometry,
                             &A->pose,
                             &B->pose,
-                            rgWorld_PairMargin(world, A, B, travel),
-                            rgWorld_PairPoints(world, pair, travel),
+                            rgPairMargin(&world->def, A, B, travel),
+                            rgPairPoints(&world->def, pair, travel),
                             &pair->cache,
                             pair->cache.depth < 0,
                             &A->placement.axes,
@@ -136,7 +138,7 @@ static void rgCollideChunk(int chunk, int worker, void* context) {
     int end = RG_MIN((chunk + 1) * RG_PAIRS_PER_TASK, next->pairCount);
     for (int i = chunk * RG_PAIRS_PER_TASK; i < end; ++i) {
         rgPairMemory* pair = &next->pairs[i];
-        if (rgWorld_PairIsDormant(world, pair)) {
+        if (rgSleep_PairIsDormant(&world->sleep, &world->kinematics, &world->contacts, pair)) {
             world->contacts.manifolds[i].count = 0;
         } else {
             rgWorld_CollidePair(world, pair, &world->contacts.manifolds[i]);
@@ -164,8 +166,7 @@ static bool rgSameVector(rgVec3 a, rgVec3 b) {
 }
 
 // The static assembly that a collider belongs to, or that carries its tree; 0: none.
-static int rgWorld_Assembly(const rgWorld* world, const rgCollider* collider) {
-    const rgModel* model = world->model;
+static int rgColliderAssembly(const rgModel* model, const rgCollider* collider) {
     int body = collider->body, tree = model->links[collider->link].tree;
     if (tree >= 0) {
         int root = model->movingBodies[model->trees[tree].firstLink];
@@ -175,24 +176,23 @@ static int rgWorld_Assembly(const rgWorld* world, const rgCollider* collider) {
 }
 
 // True for colliders of one tree, or on one base that is fixed to the world.
-static bool rgWorld_SameRobot(const rgWorld* world, const rgCollider* A, const rgCollider* B) {
-    const rgLink* links = world->model->links;
-    int assembly = rgWorld_Assembly(world, A);
+static bool rgSameRobot(const rgModel* model, const rgCollider* A, const rgCollider* B) {
+    const rgLink* links = model->links;
+    int assembly = rgColliderAssembly(model, A);
     return links[A->link].tree == links[B->link].tree ||
-           (assembly != 0 && assembly == rgWorld_Assembly(world, B));
+           (assembly != 0 && assembly == rgColliderAssembly(model, B));
 }
 
 // Parts of one robot that overlap when they are first seen are drawn so: pushing them apart may ask
 // the impossible of its joints. They are kept from going deeper, until they come apart.
-static void rgWorld_JudgeOverlap(const rgWorld* world, rgPairMemory* pair,
-                                 const rgManifold* manifold) {
+static void rgContactSet_JudgeOverlap(const rgContactSet* contacts, const rgModel* model,
+                                      rgPairMemory* pair, const rgManifold* manifold) {
     double least = 0;
     for (int k = 0; k < manifold->count; ++k) {
         least = RG_MIN(least, manifold->points[k].gap);
     }
     bool born = pair->age == 0 && least < -RG_DEPTH_TOLERANCE &&
-                rgWorld_SameRobot(world, &world->contacts.colliders[pair->a],
-                                  &world->contacts.colliders[pair->b]);
+                rgSameRobot(model, &contacts->colliders[pair->a], &contacts->colliders[pair->b]);
     pair->overlap = (born || pair->overlap) && least < -RG_DEPTH_TOLERANCE;
     pair->age = 1;
 }
@@ -221,16 +221,16 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
     for (int i = 0; i < next->pairCount; ++i) {
         const rgManifold* manifold = &world->contacts.manifolds[i];
         rgPairMemory* pair = &next->pairs[i];
-        if (rgWorld_PairIsDormant(world, pair)) {
+        if (rgSleep_PairIsDormant(&world->sleep, &world->kinematics, &world->contacts, pair)) {
             continue;
         }
         if (manifold->count == 0) {
             rgClearPairTouch(pair);
             continue;
         }
-        rgWorld_JudgeOverlap(world, pair, manifold);
+        rgContactSet_JudgeOverlap(&world->contacts, world->model, pair, manifold);
         rgMonitor_CheckPair(world, pair, manifold);
-        bool bends = rgWorld_PairCurves(world, pair);
+        bool bends = rgContactSet_PairCurves(&world->contacts, pair);
         world->contacts.mayCurve = world->contacts.mayCurve || bends;
         for (int k = 0; k < manifold->count; ++k) {
             rgContactPoint* point = &world->contacts.points[world->contacts.pointCount++];
@@ -249,41 +249,46 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
 
 // ---- start-up: drift to the middle of the step after a state was set
 
-static bool rgPassesDeep(const rgWorld* world, double gap, double closing) {
-    return RG_MIN(gap, 0) - (gap - 0.5 * world->settings.dt * closing) > RG_DEPTH_TOLERANCE;
+static bool rgPassesDeep(double dt, double gap, double closing) {
+    return RG_MIN(gap, 0) - (gap - 0.5 * dt * closing) > RG_DEPTH_TOLERANCE;
 }
 
-static bool rgWorld_PointBlocks(const rgWorld* world, const rgContactPoint* point, int tree) {
-    int linkA = world->contacts.colliders[point->colliderA].link;
-    int linkB = world->contacts.colliders[point->colliderB].link;
-    const rgLink* links = world->model->links;
+static bool rgContactSet_PointBlocks(const rgContactSet* contacts, const rgKinematics* kinematics,
+                                     double dt, const rgContactPoint* point, int tree) {
+    int linkA = contacts->colliders[point->colliderA].link;
+    int linkB = contacts->colliders[point->colliderB].link;
+    const rgLink* links = kinematics->dynamics->model->links;
     if (links[linkA].tree != tree && links[linkB].tree != tree) {
         return false;
     }
     rgRelativeTwist passing =
-        rgWorld_RelativeTwist(world, world->kinematics.dynamics->velocities, linkA, linkB);
+        rgKinematics_RelativeTwist(kinematics, kinematics->dynamics->velocities, linkA, linkB);
     rgVec3 rate = rgRelativeTwist_At(&passing, point->position);
-    return rgPassesDeep(world, point->gap, -rgDot(point->normal, rate));
+    return rgPassesDeep(dt, point->gap, -rgDot(point->normal, rate));
 }
 
-static bool rgWorld_LimitBlocks(const rgWorld* world, int joint, int tree) {
-    const rgJointDef* def = &world->model->joints[joint];
-    const rgJointRange* range = &world->model->jointRanges[joint];
-    if (!def->hasLimits || range->vCount != 1 || world->constraints.treeOfDof[range->v] != tree) {
+static bool rgConstraintSet_LimitBlocks(const rgConstraintSet* constraints,
+                                        const rgKinematics* kinematics, double dt, int joint,
+                                        int tree) {
+    const rgJointDef* def = &kinematics->dynamics->model->joints[joint];
+    const rgJointRange* range = &kinematics->dynamics->model->jointRanges[joint];
+    if (!def->hasLimits || range->vCount != 1 || constraints->treeOfDof[range->v] != tree) {
         return false;
     }
-    double q = world->kinematics.q[range->q], v = world->kinematics.v[range->v];
-    return rgPassesDeep(world, q - def->lower, -v) || rgPassesDeep(world, def->upper - q, v);
+    double q = kinematics->q[range->q], v = kinematics->v[range->v];
+    return rgPassesDeep(dt, q - def->lower, -v) || rgPassesDeep(dt, def->upper - q, v);
 }
 
 static bool rgWorld_PathIsFree(const rgWorld* world, int tree) {
     bool inWay = false;
     for (int i = 0; i < world->contacts.pointCount && !inWay; ++i) {
-        inWay = rgWorld_PointBlocks(world, &world->contacts.points[i], tree);
+        inWay = rgContactSet_PointBlocks(&world->contacts, &world->kinematics, world->settings.dt,
+                                         &world->contacts.points[i], tree);
     }
     int joints = world->def.ignoreLimits ? 0 : world->model->info.jointCount;
     for (int j = 0; j < joints && !inWay; ++j) {
-        inWay = rgWorld_LimitBlocks(world, j, tree);
+        inWay = rgConstraintSet_LimitBlocks(&world->constraints, &world->kinematics,
+                                            world->settings.dt, j, tree);
     }
     return !inWay;
 }
@@ -350,8 +355,10 @@ rgResult rgFindContacts(rgStep* step) {
     return result;
 }
 
-static rgResult rgWorld_CreateGeometry(rgWorld* world, int shape, rgDiagnostics* diagnostics) {
-    const rgShapeDef* def = &world->model->shapes[shape];
+static rgResult rgContactSet_CreateGeometry(rgContactSet* contacts, const rgModel* model,
+                                            const rgAllocator* allocator, int shape,
+                                            rgDiagnostics* diagnostics) {
+    const rgShapeDef* def = &model->shapes[shape];
     rgGeometryDef geometry = rgDefaultGeometryDef();
     geometry.kind = def->kind;
     geometry.size = def->size;
@@ -360,8 +367,8 @@ static rgResult rgWorld_CreateGeometry(rgWorld* world, int shape, rgDiagnostics*
     geometry.heightField = def->heightField;
     geometry.file = def->source.file;
     geometry.line = def->source.line;
-    geometry.allocator = world->heap.allocator;
-    return rgCreateGeometry(&geometry, diagnostics, &world->contacts.geometries[shape]);
+    geometry.allocator = *allocator;
+    return rgCreateGeometry(&geometry, diagnostics, &contacts->geometries[shape]);
 }
 
 // A shape takes part unless it is for show only and named in no explicit pair.
@@ -374,25 +381,27 @@ static bool rgShapeCollides(const rgModel* model, int shape) {
     return listed;
 }
 
-static rgResult rgWorld_AddCollider(rgWorld* world, int shape, rgDiagnostics* diagnostics) {
-    const rgPlace* place = &world->model->shapePlaces[shape];
-    rgCollider collider = {.geometry = world->contacts.geometries[shape],
-                           .radius = rgGeometry_BoundingRadius(world->contacts.geometries[shape]),
-                           .thin = 0.5 * rgGeometry_Width(world->contacts.geometries[shape]),
+static rgResult rgContactSet_AddCollider(rgContactSet* contacts, const rgKinematics* kinematics,
+                                         int shape, rgDiagnostics* diagnostics) {
+    const rgPlace* place = &kinematics->dynamics->model->shapePlaces[shape];
+    rgCollider collider = {.geometry = contacts->geometries[shape],
+                           .radius = rgGeometry_BoundingRadius(contacts->geometries[shape]),
+                           .thin = 0.5 * rgGeometry_Width(contacts->geometries[shape]),
                            .shape = shape,
                            .link = place->link,
                            .body = place->body,
-                           .plane = world->model->shapes[shape].kind == rg_shapePlane,
-                           .pose = rgDynamics_PlacePose(world->kinematics.dynamics, place)};
+                           .plane =
+                               kinematics->dynamics->model->shapes[shape].kind == rg_shapePlane,
+                           .pose = rgDynamics_PlacePose(kinematics->dynamics, place)};
     int proxy;
     rgBox box;
     rgPlaceGeometry(collider.geometry, &collider.pose, 0, &collider.placement, &box);
-    rgResult result = rgBroadphase_Add(world->contacts.broadphase, box, &proxy);
+    rgResult result = rgBroadphase_Add(contacts->broadphase, box, &proxy);
     if (result == rg_ok) {
-        world->contacts.colliders[world->contacts.colliderCount++] = collider;
+        contacts->colliders[contacts->colliderCount++] = collider;
     }
     if (result == rg_errorArgument) {
-        const rgShapeDef* def = &world->model->shapes[shape];
+        const rgShapeDef* def = &kinematics->dynamics->model->shapes[shape];
         rgDiagnostics_Add(diagnostics, rg_severityError, def->source.file, def->source.line,
                           "shape %d (%s) is so large or so far away that its box is not finite",
                           shape + 1, def->name != NULL ? def->name : "unnamed");
@@ -401,16 +410,19 @@ static rgResult rgWorld_AddCollider(rgWorld* world, int shape, rgDiagnostics* di
 }
 
 // Colliders of shapes that the model fixes to the world, or of bodies.
-static rgResult rgWorld_AddColliders(rgWorld* world, bool ofWorld, rgDiagnostics* diagnostics) {
-    const rgModel* model = world->model;
+static rgResult rgContactSet_AddColliders(rgContactSet* contacts, const rgKinematics* kinematics,
+                                          const rgAllocator* allocator, bool ofWorld,
+                                          rgDiagnostics* diagnostics) {
+    const rgModel* model = kinematics->dynamics->model;
     rgResult result = rg_ok;
     for (int s = 0; s < model->info.shapeCount && result == rg_ok; ++s) {
         if (!rgShapeCollides(model, s) || (model->shapePlaces[s].body < 0) != ofWorld) {
             continue;
         }
-        result = rgWorld_CreateGeometry(world, s, diagnostics);
+        result = rgContactSet_CreateGeometry(contacts, kinematics->dynamics->model, allocator, s,
+                                             diagnostics);
         if (result == rg_ok) {
-            result = rgWorld_AddCollider(world, s, diagnostics);
+            result = rgContactSet_AddCollider(contacts, kinematics, s, diagnostics);
         }
     }
     return result;
@@ -423,36 +435,36 @@ rgResult rgWorld_CreateColliders(rgWorld* world, rgDiagnostics* diagnostics) {
     def.kernels = world->def.contact.kernels;
     rgResult result = rgCreateBroadphase(&def, &world->contacts.broadphase);
     if (result == rg_ok) {
-        result = rgWorld_AddColliders(world, true, diagnostics);
+        result = rgContactSet_AddColliders(&world->contacts, &world->kinematics,
+                                           &world->heap.allocator, true, diagnostics);
     }
     if (result == rg_ok) {
-        result = rgWorld_AddColliders(world, false, diagnostics);
+        result = rgContactSet_AddColliders(&world->contacts, &world->kinematics,
+                                           &world->heap.allocator, false, diagnostics);
     }
     return result;
 }
 
-bool rgContactSet_Create(rgWorld* world) {
-    rgContactSet* set = &world->contacts;
-    const rgModelInfo* info = &world->model->info;
+bool rgContactSet_Create(rgContactSet* set, rgHeap* heap, const rgModel* model) {
+    const rgModelInfo* info = &model->info;
     bool good = true;
-    set->geometryCount = world->model->info.shapeCount;
-    set->geometries = rgWorld_Allocate(world, info->shapeCount, sizeof(rgGeometry*), &good);
-    set->colliders = rgWorld_Allocate(world, info->shapeCount, sizeof(rgCollider), &good);
-    set->colliderRest = rgWorld_Allocate(world, info->shapeCount, 1, &good);
-    set->treeContacts = rgWorld_Allocate(world, info->treeCount, sizeof(int), &good);
-    set->treeRolls = rgWorld_Allocate(world, info->treeCount, sizeof(bool), &good);
-    set->treeSprings = rgWorld_Allocate(world, info->treeCount, sizeof(bool), &good);
+    set->geometryCount = model->info.shapeCount;
+    set->geometries = rgHeap_Allocate(heap, info->shapeCount, sizeof(rgGeometry*), &good);
+    set->colliders = rgHeap_Allocate(heap, info->shapeCount, sizeof(rgCollider), &good);
+    set->colliderRest = rgHeap_Allocate(heap, info->shapeCount, 1, &good);
+    set->treeContacts = rgHeap_Allocate(heap, info->treeCount, sizeof(int), &good);
+    set->treeRolls = rgHeap_Allocate(heap, info->treeCount, sizeof(bool), &good);
+    set->treeSprings = rgHeap_Allocate(heap, info->treeCount, sizeof(bool), &good);
     return good;
 }
 
-void rgContactSet_Destroy(rgWorld* world) {
-    rgContactSet* set = &world->contacts;
+void rgContactSet_Destroy(rgContactSet* set, const rgAllocator* allocator) {
     for (int s = 0; set->geometries != NULL && s < set->geometryCount; ++s) {
         rgDestroyGeometry(set->geometries[s]);
     }
     rgDestroyBroadphase(set->broadphase);
     void* arrays[] = {set->points, set->inactive, set->manifolds};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
-        rgRelease(&world->heap.allocator, arrays[i]);
+        rgRelease(allocator, arrays[i]);
     }
 }

@@ -11,8 +11,8 @@ typedef struct rgSide {
     rgVec3 spin;
 } rgSide;
 
-static rgSide rgWorld_Side(const rgWorld* world, int link, rgVec3 position) {
-    const rgDynamics* d = world->kinematics.dynamics;
+static rgSide rgKinematics_Side(const rgKinematics* kinematics, int link, rgVec3 position) {
+    const rgDynamics* d = kinematics->dynamics;
     const rgSpatial* V = &d->velocities[link];
     rgVec3 arm = rgSub(position, rgDynamics_LinkOrigin(d, link));
     return (rgSide){link, arm, rgAdd(V->linear, rgCross(V->angular, arm)), V->angular};
@@ -20,16 +20,17 @@ static rgSide rgWorld_Side(const rgWorld* world, int link, rgVec3 position) {
 
 // Acceleration of a point of a link while nothing pushes: v stays as it is, and a free body moves
 // with its centre.
-rgVec3 rgWorld_PointBias(const rgWorld* world, int link, rgVec3 position) {
+rgVec3 rgKinematics_PointBias(const rgKinematics* kinematics, int link, rgVec3 position) {
     if (link == 0) {
         return rgVec(0, 0, 0);
     }
-    const rgDynamics* d = world->kinematics.dynamics;
+    const rgDynamics* d = kinematics->dynamics;
     const rgSpatial *V = &d->velocities[link], *B = &d->biases[link];
     rgVec3 arm = rgSub(position, rgDynamics_LinkOrigin(d, link));
-    int tree = world->model->links[link].tree;
-    if (tree >= 0 && world->kinematics.isFreeBody[tree]) {
-        rgVec3 center = rgRot_Apply(&d->poses[link].r, world->model->links[link].center);
+    int tree = kinematics->dynamics->model->links[link].tree;
+    if (tree >= 0 && kinematics->isFreeBody[tree]) {
+        rgVec3 center =
+            rgRot_Apply(&d->poses[link].r, kinematics->dynamics->model->links[link].center);
         return rgCross(V->angular, rgCross(V->angular, rgSub(arm, center)));
     }
     rgVec3 velocity = rgAdd(V->linear, rgCross(V->angular, arm));
@@ -38,43 +39,50 @@ rgVec3 rgWorld_PointBias(const rgWorld* world, int link, rgVec3 position) {
 
 // constraints.24 to all orders: the point after a step with v, less the end of a straight line,
 // over the step.
-static rgVec3 rgSide_CurvatureSlip(const rgWorld* world, const rgSide* side) {
+static rgVec3 rgSide_CurvatureSlip(const rgKinematics* kinematics, const rgReadout* readout,
+                                   double dt, const rgSide* side) {
     if (side->link == 0) {
         return rgVec(0, 0, 0);
     }
-    const rgDynamics *now = world->kinematics.dynamics, *next = world->readout->start;
+    const rgDynamics *now = kinematics->dynamics, *next = readout->start;
     const rgLinkPose *from = &now->poses[side->link], *to = &next->poses[side->link];
     rgVec3 local = rgRot_ApplyBack(&from->r, rgSub(side->arm, from->p));
     rgVec3 origin =
         rgSub(rgDynamics_LinkOrigin(next, side->link), rgDynamics_LinkOrigin(now, side->link));
     rgVec3 moved = rgAdd(origin, rgSub(rgAdd(to->p, rgRot_Apply(&to->r, local)), side->arm));
-    return rgSub(rgScale(1 / world->settings.dt, moved), side->velocity);
+    return rgSub(rgScale(1 / dt, moved), side->velocity);
 }
 
 // constraints.25: Contacts of bodies that roll on each other move over their surfaces; arcs of
 // points that touch for an instant are none of theirs.
-static double rgWorld_RollingShare(const rgWorld* world, const rgContactPoint* point) {
-    int A = world->contacts.colliders[point->colliderA].link,
-        B = world->contacts.colliders[point->colliderB].link;
-    if (world->model->links[A].tree == world->model->links[B].tree) {
+static double rgContactSet_RollingShare(const rgContactSet* contacts,
+                                        const rgKinematics* kinematics,
+                                        const rgContactPoint* point) {
+    int A = contacts->colliders[point->colliderA].link,
+        B = contacts->colliders[point->colliderB].link;
+    if (kinematics->dynamics->model->links[A].tree == kinematics->dynamics->model->links[B].tree) {
         return 0; // joints may rule out the slip: with friction such a contact has no solution
     }
-    const rgSpatial* velocities = world->kinematics.dynamics->velocities;
-    rgVec3 a = velocities[world->contacts.colliders[point->colliderA].link].angular;
-    rgVec3 b = velocities[world->contacts.colliders[point->colliderB].link].angular;
+    const rgSpatial* velocities = kinematics->dynamics->velocities;
+    rgVec3 a = velocities[contacts->colliders[point->colliderA].link].angular;
+    rgVec3 b = velocities[contacts->colliders[point->colliderB].link].angular;
     double apart = rgLength(rgSub(b, a)), both = rgLength(a) + rgLength(b);
     return both > 0 ? RG_MAX(1 - RG_TOGETHER_FACTOR * apart / both, 0) : 1;
 }
 
 static rgVec3 rgWorld_PointCurvatureSlip(const rgWorld* world, const rgContactPoint* point,
                                          double together, bool exact) {
-    rgSide A =
-        rgWorld_Side(world, world->contacts.colliders[point->colliderA].link, point->position);
-    rgSide B =
-        rgWorld_Side(world, world->contacts.colliders[point->colliderB].link, point->position);
-    rgVec3 arc = exact ? rgSub(rgSide_CurvatureSlip(world, &B), rgSide_CurvatureSlip(world, &A))
-                       : rgSub(rgWorld_PointBias(world, B.link, point->position),
-                               rgWorld_PointBias(world, A.link, point->position));
+    rgSide A = rgKinematics_Side(&world->kinematics,
+                                 world->contacts.colliders[point->colliderA].link, point->position);
+    rgSide B = rgKinematics_Side(&world->kinematics,
+                                 world->contacts.colliders[point->colliderB].link, point->position);
+    rgVec3 arc =
+        exact
+            ? rgSub(
+                  rgSide_CurvatureSlip(&world->kinematics, world->readout, world->settings.dt, &B),
+                  rgSide_CurvatureSlip(&world->kinematics, world->readout, world->settings.dt, &A))
+            : rgSub(rgKinematics_PointBias(&world->kinematics, B.link, point->position),
+                    rgKinematics_PointBias(&world->kinematics, A.link, point->position));
     arc = exact ? arc : rgScale(0.5 * world->settings.dt, arc); // constraints.24
     rgVec3 slip = rgSub(rgSub(B.velocity, A.velocity), arc);
     slip = rgAddScaled(slip, -rgDot(slip, point->normal), point->normal);
@@ -87,7 +95,8 @@ static rgVec3 rgWorld_PointCurvatureSlip(const rgWorld* world, const rgContactPo
 // before.
 static double rgWorld_SetPairCurvatureSlips(const rgWorld* world, rgContactPoint* points, int count,
                                             bool exact) {
-    double together = rgWorld_RollingShare(world, points), most = 0;
+    double together = rgContactSet_RollingShare(&world->contacts, &world->kinematics, points),
+           most = 0;
     rgVec3 sum = rgVec(0, 0, 0);
     for (int k = 0; k < count; ++k) {
         rgVec3 arc = together > 0 ? rgWorld_PointCurvatureSlip(world, &points[k], together, exact)
@@ -105,19 +114,19 @@ static double rgWorld_SetPairCurvatureSlips(const rgWorld* world, rgContactPoint
 
 // No point of a chain is accelerated by more than twice the sum of its rates times the sum of its
 // speeds: where even that is small all is straight.
-static bool rgWorld_IsStraight(const rgWorld* world) {
+static bool rgKinematics_IsStraight(const rgKinematics* kinematics, double dt) {
     double rates = 0, speeds = 0;
-    for (int i = 0; i < world->model->vCount; ++i) {
-        rates += fabs(world->kinematics.v[i]);
-        speeds += fabs(world->kinematics.v[i]) * RG_MAX(world->kinematics.leverArm[i], 1);
+    for (int i = 0; i < kinematics->dynamics->model->vCount; ++i) {
+        rates += fabs(kinematics->v[i]);
+        speeds += fabs(kinematics->v[i]) * RG_MAX(kinematics->leverArm[i], 1);
     }
-    return 2 * world->settings.dt * rates * speeds < RG_ROUNDING;
+    return 2 * dt * rates * speeds < RG_ROUNDING;
 }
 
 void rgSetCurvatureSlips(rgWorld* world) {
     rgContactPoint* points = world->contacts.points;
     bool curved = false;
-    if (rgWorld_IsStraight(world)) {
+    if (rgKinematics_IsStraight(&world->kinematics, world->settings.dt)) {
         for (int i = 0; i < world->contacts.pointCount; ++i) {
             points[i].curvatureSlip = rgVec(0, 0, 0);
             points[i].rollingShare = 0;
@@ -131,9 +140,9 @@ void rgSetCurvatureSlips(rgWorld* world) {
     if (!curved) {
         return;
     }
-    rgWorld_Move(world, world->kinematics.q, world->kinematics.v, world->settings.dt,
-                 world->next.q);
-    rgWorld_PlaceAhead(world, world->readout->start);
+    rgKinematics_Integrate(&world->kinematics, world->kinematics.q, world->kinematics.v,
+                           world->settings.dt, world->next.q);
+    rgKinematics_PlaceAhead(&world->kinematics, world->settings.dt, world->readout->start);
     rgDynamics_SetPositions(world->readout->start, world->next.q); // readers come after the step
     for (int i = 0; i < world->contacts.pointCount; i += points[i].pointCount) {
         rgWorld_SetPairCurvatureSlips(world, &points[i], points[i].pointCount, true);
@@ -149,8 +158,9 @@ void rgAddCurvatureSlips(rgWorld* world) {
         bias[r + 1] += rgDot(point->curvatureSlip, point->tangent2);
         for (int k = r; k < r + 2 && point->rollingShare > 0; ++k) {
             bias[k] +=
-                point->rollingShare *
-                rgWorld_RowProjectionChange(world, k, NULL); // what turns moves on with free.10
+                point->rollingShare * rgConstraintSet_RowProjectionChange(
+                                          &world->constraints, &world->kinematics, &world->fast, k,
+                                          NULL); // what turns moves on with free.10
         }
     }
 }

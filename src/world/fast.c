@@ -44,10 +44,11 @@ static void rgTurnRates(const rgModel* model, int tree, double time, rgSpatial* 
 // ---- one tree
 
 // rates := J v + scale rates
-static void rgAddRates(rgWorld* world, int tree, const double* v, double scale, rgSpatial* rates) {
-    const rgTree* range = &world->model->trees[tree];
-    rgSpatial* along = world->kinematics.linkVelocities;
-    rgDynamics_TreeRates(world->kinematics.dynamics, tree, v, along);
+static void rgAddRates(rgKinematics* kinematics, int tree, const double* v, double scale,
+                       rgSpatial* rates) {
+    const rgTree* range = &kinematics->dynamics->model->trees[tree];
+    rgSpatial* along = kinematics->linkVelocities;
+    rgDynamics_TreeRates(kinematics->dynamics, tree, v, along);
     for (int i = range->firstLink; i < range->firstLink + range->linkCount; ++i) {
         rates[i] = rgSpatialAddScaled(along[i], scale, rates[i]);
     }
@@ -75,9 +76,10 @@ typedef struct rgFastForces {
 } rgFastForces;
 
 // x := dt (tau + weight), and the part of the implicit forces (free.1) that is not in v+ - v
-static void rgFastForces_Gather(rgWorld* world, const rgFastForces* push, double* x) {
-    const rgTree* range = &world->model->trees[push->tree];
-    rgDynamics_TreeWeight(world->kinematics.dynamics, push->tree, x);
+static void rgFastForces_Gather(const rgKinematics* kinematics, const rgFastForces* push,
+                                double* x) {
+    const rgTree* range = &kinematics->dynamics->model->trees[push->tree];
+    rgDynamics_TreeWeight(kinematics->dynamics, push->tree, x);
     for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
         x[i] =
             push->dt * (x[i] + push->tau[i]) + 2 * push->added[i] * (push->v[i] - push->middle[i]);
@@ -91,12 +93,12 @@ static double rgSquare(const double* x, int count) {
 // Angle of the fastest joint of a tree in a step with v [rad]. The change of a rate in the last
 // step, up to the rate, may recur: it counts with RG_FAST_CHANGE_FACTOR, and the predictor does not
 // have it.
-static double rgWorld_TreeTurn(const rgWorld* world, int tree, const double* v,
-                               const double* change) {
-    const rgTree* range = &world->model->trees[tree];
+static double rgTreeTurn(const rgModel* model, double dt, int tree, const double* v,
+                         const double* change) {
+    const rgTree* range = &model->trees[tree];
     double most = 0;
     for (int i = range->firstLink; i < range->firstLink + range->linkCount; ++i) {
-        const rgLink* link = &world->model->links[i];
+        const rgLink* link = &model->links[i];
         int first = link->v + (link->kind == rg_linkFree ? 3 : 0);
         double square = link->kind != rg_linkPrismatic ? rgSquare(v + first, link->vCount) : 0;
         if (change != NULL) {
@@ -106,7 +108,7 @@ static double rgWorld_TreeTurn(const rgWorld* world, int tree, const double* v,
         }
         most = square > most ? square : most;
     }
-    return world->settings.dt * sqrt(most);
+    return dt * sqrt(most);
 }
 
 // ---- a step
@@ -119,13 +121,13 @@ static bool rgWorld_TransportStart(rgWorld* world, int tree) {
     rgTurnRates(world->model, tree, world->kinematics.driftTime[tree], world->fast.rejectedRates);
     rgResult result = rgProjectRates(d, tree, world->fast.rejectedRates, world->kinematics.v,
                                      world->fast.projectedV);
-    rgAddRates(world, tree, world->fast.projectedV, -1, world->fast.rejectedRates);
+    rgAddRates(&world->kinematics, tree, world->fast.projectedV, -1, world->fast.rejectedRates);
     return result == rg_ok;
 }
 
 // Bound above which a tree is fast. For a single link that turns freely, a top, the cost is small.
-static double rgWorld_FastThreshold(const rgWorld* world, int tree) {
-    const rgTree* range = &world->model->trees[tree];
+static double rgFastThreshold(const rgModel* model, int tree) {
+    const rgTree* range = &model->trees[tree];
     return range->linkCount == 1 && range->dofCount >= 3 ? 0 : RG_FAST_ANGLE;
 }
 
@@ -134,7 +136,8 @@ void rgWorld_StartFast(rgWorld* world) {
         const double *v = world->kinematics.v, *change = world->state.change;
         world->fast.isFast[t] = false;
         if (!world->kinematics.isFreeBody[t] &&
-            rgWorld_TreeTurn(world, t, v, change) > rgWorld_FastThreshold(world, t)) {
+            rgTreeTurn(world->model, world->settings.dt, t, v, change) >
+                rgFastThreshold(world->model, t)) {
             rgDynamics_NeedMass(world->kinematics.dynamics);
             world->fast.isFast[t] = rgWorld_TransportStart(world, t);
         }
@@ -142,14 +145,14 @@ void rgWorld_StartFast(rgWorld* world) {
 }
 
 // Factorize M^, unless the factors of M serve.
-rgResult rgWorld_FactorizeTree(rgWorld* world, int tree) {
-    const rgTree* range = &world->model->trees[tree];
-    bool plain = world->fast.isFast[tree];
+rgResult rgFreeMotion_FactorizeTree(const rgFreeMotion* motion, rgKinematics* kinematics,
+                                    const rgFastTrees* fast, int tree) {
+    const rgTree* range = &kinematics->dynamics->model->trees[tree];
+    bool plain = fast->isFast[tree];
     for (int i = range->firstDof; plain && i < range->firstDof + range->dofCount; ++i) {
-        plain = world->free.added[i] == 0;
+        plain = motion->added[i] == 0;
     }
-    return plain ? rg_ok
-                 : rgDynamics_FactorizeTree(world->kinematics.dynamics, tree, world->free.added);
+    return plain ? rg_ok : rgDynamics_FactorizeTree(kinematics->dynamics, tree, motion->added);
 }
 
 // dt times all forces, without the part of free.1 that is in v+ - v.
@@ -160,30 +163,35 @@ void rgWorld_FastImpulse(rgWorld* world, int tree, double* x) {
                          world->free.added,
                          world->kinematics.v,
                          world->fast.projectedV};
-    rgFastForces_Gather(world, &push, x);
+    rgFastForces_Gather(&world->kinematics, &push, x);
 }
 
 // Velocity of the coordinates less that of the rows.
-static double rgWorld_ProjectionChange(const rgWorld* world, int dof) {
-    return world->fast.projectedV[dof] - world->kinematics.v[dof];
+static double rgFastTrees_ProjectionChange(const rgFastTrees* fast, const rgKinematics* kinematics,
+                                           int dof) {
+    return fast->projectedV[dof] - kinematics->v[dof];
 }
 
 // Velocity of the coordinates of a tree from v+ of the rows.
-void rgWorld_CoordinateVelocity(const rgWorld* world, int tree, const double* v, double* out) {
-    const rgTree* range = &world->model->trees[tree];
+void rgFastTrees_CoordinateVelocity(const rgFastTrees* fast, const rgKinematics* kinematics,
+                                    int tree, const double* v, double* out) {
+    const rgTree* range = &kinematics->dynamics->model->trees[tree];
     for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
-        out[i] = v[i] + (world->fast.isFast[tree] ? rgWorld_ProjectionChange(world, i) : 0);
+        out[i] =
+            v[i] + (fast->isFast[tree] ? rgFastTrees_ProjectionChange(fast, kinematics, i) : 0);
     }
 }
 
-// rgWorld_ProjectionChange() along a row, for trees in `held`; NULL: for all trees of the row.
-double rgWorld_RowProjectionChange(const rgWorld* world, int row, const bool* held) {
-    const rgRows* rows = &world->constraints.rows;
+// rgFastTrees_ProjectionChange() along a row, for trees in `held`; NULL: for all trees of the row.
+double rgConstraintSet_RowProjectionChange(const rgConstraintSet* constraints,
+                                           const rgKinematics* kinematics, const rgFastTrees* fast,
+                                           int row, const bool* held) {
+    const rgRows* rows = &constraints->rows;
     double sum = 0;
     for (int k = rows->rowStart[row]; k < rows->rowStart[row + 1]; ++k) {
-        int i = rows->column[k], tree = world->constraints.treeOfDof[i];
-        bool leads = world->fast.isFast[tree] && (held == NULL || held[tree]);
-        sum += leads ? rows->value[k] * rgWorld_ProjectionChange(world, i) : 0;
+        int i = rows->column[k], tree = constraints->treeOfDof[i];
+        bool leads = fast->isFast[tree] && (held == NULL || held[tree]);
+        sum += leads ? rows->value[k] * rgFastTrees_ProjectionChange(fast, kinematics, i) : 0;
     }
     return sum;
 }
@@ -198,23 +206,25 @@ void rgWorld_AddProjectionChanges(rgWorld* world) {
     int contacts =
         world->contacts.pointCount > 0 ? world->contacts.points[0].firstRow : rows->rowCount;
     for (int r = 0; any && r < contacts; ++r) {
-        rows->bias[r] += rgWorld_RowProjectionChange(world, r, world->constraints.isHeld);
+        rows->bias[r] += rgConstraintSet_RowProjectionChange(
+            &world->constraints, &world->kinematics, &world->fast, r, world->constraints.isHeld);
     }
 }
 
 // free.10: v moves the coordinates.
-static void rgWorld_TransportEnd(rgWorld* world, int tree, const double* v) {
-    const rgTree* range = &world->model->trees[tree];
-    double* x = world->kinematics.scratch;
+static void rgFastTrees_TransportEnd(rgFastTrees* fast, rgKinematics* kinematics, double dt,
+                                     int tree, const double* v) {
+    const rgTree* range = &kinematics->dynamics->model->trees[tree];
+    double* x = kinematics->scratch;
     for (int i = range->firstLink; i < range->firstLink + range->linkCount; ++i) {
-        world->fast.endRates[i] = world->fast.rejectedRates[i];
+        fast->endRates[i] = fast->rejectedRates[i];
     }
     for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
-        x[i] = v[i] - rgWorld_ProjectionChange(world, i);
+        x[i] = v[i] - rgFastTrees_ProjectionChange(fast, kinematics, i);
     }
-    rgAddRates(world, tree, x, 1, world->fast.endRates);
-    rgTurnRates(world->model, tree, world->settings.dt - world->kinematics.driftTime[tree],
-                world->fast.endRates);
+    rgAddRates(kinematics, tree, x, 1, fast->endRates);
+    rgTurnRates(kinematics->dynamics->model, tree, dt - kinematics->driftTime[tree],
+                fast->endRates);
 }
 
 // True if v+ makes a slow tree fast: after an impact the second half of the step is that of fast
@@ -222,7 +232,7 @@ static void rgWorld_TransportEnd(rgWorld* world, int tree, const double* v) {
 bool rgWorld_BecomesFast(rgWorld* world, int tree, const double* v) {
     return world->constraints.isHeld[tree] && !world->fast.isFast[tree] &&
            !world->kinematics.isFreeBody[tree] &&
-           rgWorld_TreeTurn(world, tree, v, NULL) > RG_FAST_ANGLE &&
+           rgTreeTurn(world->model, world->settings.dt, tree, v, NULL) > RG_FAST_ANGLE &&
            rgWorld_TransportStart(world, tree);
 }
 
@@ -237,8 +247,10 @@ rgResult rgWorld_TransportFast(rgWorld* world) {
             result = rgDynamics_FactorizeTree(world->kinematics.dynamics, t, world->free.added);
         }
         if (world->fast.isTransported[t]) {
-            rgWorld_CoordinateVelocity(world, t, world->next.v, world->next.endV);
-            rgWorld_TransportEnd(world, t, world->next.endV);
+            rgFastTrees_CoordinateVelocity(&world->fast, &world->kinematics, t, world->next.v,
+                                           world->next.endV);
+            rgFastTrees_TransportEnd(&world->fast, &world->kinematics, world->settings.dt, t,
+                                     world->next.endV);
         }
         if (result != rg_ok) {
             return result;
@@ -255,8 +267,8 @@ static rgResult rgWorld_ProjectEnd(rgWorld* world, int tree, const double* q, do
     rgDynamics_PlaceTree(after, tree, q);
     rgResult result =
         rgProjectRates(after, tree, world->fast.endRates, v, world->kinematics.scratch);
-    if (world->fast.isFast[tree] ||
-        rgWorld_TreeTurn(world, tree, world->kinematics.scratch, NULL) > RG_FAST_ANGLE) {
+    if (world->fast.isFast[tree] || rgTreeTurn(world->model, world->settings.dt, tree,
+                                               world->kinematics.scratch, NULL) > RG_FAST_ANGLE) {
         memcpy(v + range->firstDof, world->kinematics.scratch + range->firstDof,
                (size_t)range->dofCount * sizeof(double));
     }
@@ -271,7 +283,8 @@ rgResult rgUpdateFastVelocity(rgWorld* world) {
             continue;
         }
         const rgTree* range = &world->model->trees[t];
-        rgWorld_CoordinateVelocity(world, t, world->next.v, world->next.endV);
+        rgFastTrees_CoordinateVelocity(&world->fast, &world->kinematics, t, world->next.v,
+                                       world->next.endV);
         rgResult result = rgWorld_ProjectEnd(world, t, world->next.q, world->next.endV);
         if (result != rg_ok) {
             return result;
@@ -294,11 +307,12 @@ rgResult rgUpdateFastVelocity(rgWorld* world) {
 
 // ---- substeps
 
-int rgWorld_CountSubsteps(const rgWorld* world, int tree) {
-    if (world->free.hasFluid && rgWorld_FluidIsThick(world, tree)) {
+int rgFreeMotion_CountSubsteps(const rgFreeMotion* motion, const rgKinematics* kinematics,
+                               double dt, int tree) {
+    if (motion->hasFluid && rgFreeMotion_FluidIsThick(motion, kinematics, dt, tree)) {
         return 1; // its forces would change from part to part
     }
-    double turn = rgWorld_TreeTurn(world, tree, world->kinematics.v, NULL);
+    double turn = rgTreeTurn(kinematics->dynamics->model, dt, tree, kinematics->v, NULL);
     return (int)fmin(fmax(ceil(turn / RG_SUBSTEP_ANGLE), 1), RG_SUBSTEP_MOST_COUNT);
 }
 
@@ -313,14 +327,14 @@ static rgResult rgWorld_MoveSubstep(rgWorld* world, rgDofForces* forces, int tre
     rgFastForces push = {tree, h, forces->tau, forces->added, v, middle};
     rgDynamics_TreeRates(d, tree, v, world->fast.rejectedRates);
     rgTurnRates(world->model, tree, 0.5 * h, world->fast.rejectedRates);
-    rgWorld_MoveTree(world, tree, world->next.q, v, 0.5 * h, world->next.q);
+    rgKinematics_IntegrateTree(&world->kinematics, tree, world->next.q, v, 0.5 * h, world->next.q);
     rgDynamics_PlaceTree(d, tree, world->next.q);
     rgResult result = rgProjectRates(d, tree, world->fast.rejectedRates, v, middle);
-    rgWorld_AddDofForces(world, forces);
+    rgFreeMotion_AddDofForces(&world->free, &world->kinematics, &world->transmission, forces);
     for (int i = first; i < end; ++i) {
         forces->tau[i] += world->fast.substepForce[i];
     }
-    rgFastForces_Gather(world, &push, x);
+    rgFastForces_Gather(&world->kinematics, &push, x);
     if (result != rg_ok) {
         return result;
     }
@@ -329,12 +343,12 @@ static rgResult rgWorld_MoveSubstep(rgWorld* world, rgDofForces* forces, int tre
     for (int i = first; i < end; ++i) { // x := v + v+
         x[i] += 2 * middle[i];
     }
-    rgAddRates(world, tree, x, -1, world->fast.rejectedRates);
+    rgAddRates(&world->kinematics, tree, x, -1, world->fast.rejectedRates);
     rgTurnRates(world->model, tree, 0.5 * h, world->fast.rejectedRates);
     for (int i = first; i < end; ++i) {
         v[i] = x[i] - v[i];
     }
-    rgWorld_MoveTree(world, tree, world->next.q, v, 0.5 * h, world->next.q);
+    rgKinematics_IntegrateTree(&world->kinematics, tree, world->next.q, v, 0.5 * h, world->next.q);
     rgDynamics_PlaceTree(d, tree, world->next.q);
     memcpy(x + first, v + first, (size_t)range->dofCount * sizeof(double));
     if (result != rg_ok) {
@@ -352,12 +366,13 @@ rgResult rgWorld_MoveInSubsteps(rgWorld* world, int tree, int count) {
     rgDofForces forces = {
         world->kinematics.q,    world->kinematics.v,     world->settings.dt, first, end,
         world->fast.substepTau, world->fast.substepAdded};
-    rgWorld_AddDofForces(world, &forces);
+    rgFreeMotion_AddDofForces(&world->free, &world->kinematics, &world->transmission, &forces);
     for (int i = first; i < end; ++i) {
         world->fast.substepForce[i] = world->free.tau[i] - forces.tau[i];
         world->fast.substepV[i] = world->kinematics.v[i];
     }
-    rgWorld_MoveTree(world, tree, world->state.q, world->kinematics.v, 0, world->next.q);
+    rgKinematics_IntegrateTree(&world->kinematics, tree, world->state.q, world->kinematics.v, 0,
+                               world->next.q);
     rgDynamics_PlaceTreeLinks(world->kinematics.dynamics, tree, world->next.q);
     forces.q = world->next.q, forces.v = world->fast.substepV,
     forces.dt = world->settings.dt / count;
@@ -375,15 +390,15 @@ rgResult rgWorld_MoveInSubsteps(rgWorld* world, int tree, int count) {
 
 // The target is a v+ of step coordinates, or has the linear velocity of a free joint in the axes
 // that it ends with. error := target less the velocity that the tree ends with.
-static double rgWorld_VelocityError(const rgWorld* world, int tree, const rgTargetVelocity* target,
-                                    const double* v, double* error) {
-    const rgTree* range = &world->model->trees[tree];
-    const rgLink* link = &world->model->links[range->firstLink];
+static double rgVelocityError(const rgNext* next, const rgModel* model, int tree,
+                              const rgTargetVelocity* target, const double* v, double* error) {
+    const rgTree* range = &model->trees[tree];
+    const rgLink* link = &model->links[range->firstLink];
     double most = 0;
     memcpy(error + range->firstDof, target->v + range->firstDof,
            (size_t)range->dofCount * sizeof(double));
     if (target->inBody && link->kind == rg_linkFree) {
-        const double *q = world->next.q + link->q + 3, *a = target->v + link->v;
+        const double *q = next->q + link->q + 3, *a = target->v + link->v;
         rgVec3 linear = rgRotate((rgQuat){q[0], q[1], q[2], q[3]}, rgVec(a[0], a[1], a[2]));
         error[link->v] = linear.x, error[link->v + 1] = linear.y, error[link->v + 2] = linear.z;
     }
@@ -401,13 +416,16 @@ void rgWorld_FindFast(rgWorld* world, int tree, const rgTargetVelocity* target, 
     double last = INFINITY, *error = world->fast.substepV;
     memcpy(v + first, target->v + first, (size_t)(end - first) * sizeof(double));
     for (int k = 0; k < RG_SEARCH_ITERATIONS && rises <= RG_SEARCH_RISE_COUNT; ++k) {
-        rgWorld_TransportEnd(world, tree, v);
-        rgWorld_MoveTree(world, tree, world->kinematics.q, v,
-                         world->settings.dt - world->kinematics.driftTime[tree], world->next.q);
-        rgWorld_MoveTree(world, tree, world->next.q, world->projection->moved, 1, world->next.q);
+        rgFastTrees_TransportEnd(&world->fast, &world->kinematics, world->settings.dt, tree, v);
+        rgKinematics_IntegrateTree(&world->kinematics, tree, world->kinematics.q, v,
+                                   world->settings.dt - world->kinematics.driftTime[tree],
+                                   world->next.q);
+        rgKinematics_IntegrateTree(&world->kinematics, tree, world->next.q,
+                                   world->projection->moved, 1, world->next.q);
         memcpy(world->next.endV + first, v + first, (size_t)(end - first) * sizeof(double));
         rgWorld_ProjectEnd(world, tree, world->next.q, world->next.endV);
-        double most = rgWorld_VelocityError(world, tree, target, world->next.endV, error);
+        double most =
+            rgVelocityError(&world->next, world->model, tree, target, world->next.endV, error);
         rises += !(most < last);
         last = most;
         for (int i = first; i < end && rises <= RG_SEARCH_RISE_COUNT; ++i) {
@@ -415,7 +433,7 @@ void rgWorld_FindFast(rgWorld* world, int tree, const rgTargetVelocity* target, 
         }
     }
     for (int i = first; i < end && world->fast.isFast[tree]; ++i) {
-        v[i] -= rgWorld_ProjectionChange(world, i);
+        v[i] -= rgFastTrees_ProjectionChange(&world->fast, &world->kinematics, i);
     }
 }
 
@@ -439,7 +457,8 @@ void rgWorld_FindSubstepForce(rgWorld* world, int tree, const rgTargetVelocity* 
                               double* force) {
     const rgTree* range = &world->model->trees[tree];
     int first = range->firstDof, end = first + range->dofCount;
-    int count = rgWorld_CountSubsteps(world, tree);
+    int count =
+        rgFreeMotion_CountSubsteps(&world->free, &world->kinematics, world->settings.dt, tree);
     double last = INFINITY, *error = world->kinematics.scratch, *more = world->fast.substepForce;
     int rises = 0;
     for (int i = first; i < end; ++i) {
@@ -451,7 +470,8 @@ void rgWorld_FindSubstepForce(rgWorld* world, int tree, const rgTargetVelocity* 
         }
         memcpy(world->next.endV + first, world->fast.substepV + first,
                (size_t)(end - first) * sizeof(double));
-        double most = rgWorld_VelocityError(world, tree, target, world->fast.substepV, error);
+        double most =
+            rgVelocityError(&world->next, world->model, tree, target, world->fast.substepV, error);
         rises += !(most < last);
         last = most;
         rgDynamics_TreeMultiply(world->kinematics.dynamics, tree, error, more);
@@ -465,21 +485,20 @@ void rgWorld_FindSubstepForce(rgWorld* world, int tree, const rgTargetVelocity* 
     }
 }
 
-bool rgFastTrees_Create(rgWorld* world) {
-    rgFastTrees* fast = &world->fast;
-    const rgModelInfo* info = &world->model->info;
-    int nv = world->model->vCount;
-    int links = rgModel_AllLinks(world->model);
+bool rgFastTrees_Create(rgFastTrees* fast, rgHeap* heap, const rgModel* model) {
+    const rgModelInfo* info = &model->info;
+    int nv = model->vCount;
+    int links = rgModel_AllLinks(model);
     bool good = true;
-    fast->substeps = rgWorld_Allocate(world, info->treeCount, sizeof(int), &good);
-    fast->substepV = rgWorld_Allocate(world, nv, sizeof(double), &good);
-    fast->substepForce = rgWorld_Allocate(world, nv, sizeof(double), &good);
-    fast->substepTau = rgWorld_Allocate(world, nv, sizeof(double), &good);
-    fast->substepAdded = rgWorld_Allocate(world, nv, sizeof(double), &good);
-    fast->isFast = rgWorld_Allocate(world, info->treeCount, sizeof(bool), &good);
-    fast->isTransported = rgWorld_Allocate(world, info->treeCount, sizeof(bool), &good);
-    fast->projectedV = rgWorld_Allocate(world, nv, sizeof(double), &good);
-    fast->rejectedRates = rgWorld_Allocate(world, links, sizeof(rgSpatial), &good);
-    fast->endRates = rgWorld_Allocate(world, links, sizeof(rgSpatial), &good);
+    fast->substeps = rgHeap_Allocate(heap, info->treeCount, sizeof(int), &good);
+    fast->substepV = rgHeap_Allocate(heap, nv, sizeof(double), &good);
+    fast->substepForce = rgHeap_Allocate(heap, nv, sizeof(double), &good);
+    fast->substepTau = rgHeap_Allocate(heap, nv, sizeof(double), &good);
+    fast->substepAdded = rgHeap_Allocate(heap, nv, sizeof(double), &good);
+    fast->isFast = rgHeap_Allocate(heap, info->treeCount, sizeof(bool), &good);
+    fast->isTransported = rgHeap_Allocate(heap, info->treeCount, sizeof(bool), &good);
+    fast->projectedV = rgHeap_Allocate(heap, nv, sizeof(double), &good);
+    fast->rejectedRates = rgHeap_Allocate(heap, links, sizeof(rgSpatial), &good);
+    fast->endRates = rgHeap_Allocate(heap, links, sizeof(rgSpatial), &good);
     return good;
 }

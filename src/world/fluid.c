@@ -38,11 +38,10 @@ static rgFluidBox rgFluidBoxOf(const rgBodyDef* body) {
                                   rgBoxSide(I.z, I.x, I.y, m)}};
 }
 
-void rgWorld_PlanFluid(rgWorld* world) {
-    const rgModel* model = world->model;
-    world->free.hasFluid = rgWorld_HasFluid(model);
-    for (int b = 0; world->free.hasFluid && b < model->info.bodyCount; ++b) {
-        world->free.fluidBoxes[b] = rgFluidBoxOf(&model->bodies[b]);
+void rgFreeMotion_PlanFluid(rgFreeMotion* motion, const rgModel* model) {
+    motion->hasFluid = rgWorld_HasFluid(model);
+    for (int b = 0; motion->hasFluid && b < model->info.bodyCount; ++b) {
+        motion->fluidBoxes[b] = rgFluidBoxOf(&model->bodies[b]);
     }
 }
 
@@ -85,9 +84,10 @@ static int rgBodyLast(const rgModel* model, int link) {
 
 // fluid.4: D is a sum of d u u' over bodies and axes, u the motion along an axis per degree of
 // freedom, and u u' <= diag(|u_i| m_i^1/2 sum_j |u_j| m_j^-1/2), m the diagonal of M.
-static void rgAddMajorant(rgWorld* world, const rgBoxFrame* frame, int link, const double d[6]) {
-    const rgModel* model = world->model;
-    const rgDynamics* dynamics = world->kinematics.dynamics;
+static void rgAddMajorant(rgFreeMotion* motion, const rgKinematics* kinematics,
+                          const rgBoxFrame* frame, int link, const double d[6]) {
+    const rgModel* model = kinematics->dynamics->model;
+    const rgDynamics* dynamics = kinematics->dynamics;
     rgVec3 arm = rgSub(frame->center, rgDynamics_LinkOrigin(dynamics, link));
     double sums[6] = {0}, u[6];
     for (int round = 0; round < 2; ++round) {
@@ -99,7 +99,7 @@ static void rgAddMajorant(rgWorld* world, const rgBoxFrame* frame, int link, con
                 sums[k] += round == 0 ? fabs(u[k]) / root : 0;
                 sum += d[k] * fabs(u[k]) * sums[k];
             }
-            world->free.fluidDamping[i] += round == 1 ? root * sum : 0;
+            motion->fluidDamping[i] += round == 1 ? root * sum : 0;
         }
     }
 }
@@ -114,11 +114,11 @@ static void rgFlow(const rgWorld* world, const rgBoxFrame* frame, int link, cons
 
 // Force along an axis of the box, at the predicted velocity or, the stiffer the more, at that of
 // the start, about which it is implicit. The inertia along the axis is at least that of the body.
-static double rgAxisForce(const rgWorld* world, const rgDrag* drag, int k, double inertia,
-                          double start, double middle, double* slope) {
+static double rgAxisForce(double dt, const rgDrag* drag, int k, double inertia, double start,
+                          double middle, double* slope) {
     double most = fmax(fabs(start), fabs(middle));
     *slope = drag->linear[k] + 2 * drag->square[k] * most;
-    double w = rgSpringWeights(world->settings.dt, world->settings.dt * *slope / inertia).along;
+    double w = rgSpringWeights(dt, dt * *slope / inertia).along;
     double v = w * start + (1 - w) * middle;
     return -(drag->linear[k] + drag->square[k] * fabs(v)) * v;
 }
@@ -143,7 +143,8 @@ static void rgWorld_AddBodyFluid(rgWorld* world, int body) {
     for (int k = 0; k < 6; ++k) {
         double y = box->sides[(k + 1) % 3], z = box->sides[(k + 2) % 3];
         double weight = k < 3 ? inertia->mass : inertia->mass * (y * y + z * z) / 12;
-        f[k] = weight > 0 ? rgAxisForce(world, &drag, k, weight, start[k], middle[k], &slope[k])
+        f[k] = weight > 0 ? rgAxisForce(world->settings.dt, &drag, k, weight, start[k], middle[k],
+                                        &slope[k])
                           : (slope[k] = 0);
     }
     rgVec3 force = rgRotate(frame.axes, rgVec(f[0], f[1], f[2]));
@@ -151,32 +152,36 @@ static void rgWorld_AddBodyFluid(rgWorld* world, int body) {
     double* w = world->free.wrench + 6 * body;
     w[0] += force.x, w[1] += force.y, w[2] += force.z;
     w[3] += torque.x, w[4] += torque.y, w[5] += torque.z;
-    rgAddMajorant(world, &frame, place->link, slope);
+    rgAddMajorant(&world->free, &world->kinematics, &frame, place->link, slope);
 }
 
 // Largest dt d/m of the degrees of freedom of a tree.
-static double rgTreeStiffness(const rgWorld* world, int tree) {
-    const rgModel* model = world->model;
+static double rgTreeStiffness(const rgFreeMotion* motion, const rgKinematics* kinematics, double dt,
+                              int tree) {
+    const rgModel* model = kinematics->dynamics->model;
     const rgTree* range = &model->trees[tree];
     double most = 0;
     for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
-        double mass = world->kinematics.dynamics->mass[model->dofs[i].rowStart];
-        most = fmax(most, world->settings.dt * world->free.fluidDamping[i] / mass);
+        double mass = kinematics->dynamics->mass[model->dofs[i].rowStart];
+        most = fmax(most, dt * motion->fluidDamping[i] / mass);
     }
     return most;
 }
 
-bool rgWorld_FluidIsThick(const rgWorld* world, int tree) {
-    return rgTreeStiffness(world, tree) > RG_FLUID_STIFF_RATIO;
+bool rgFreeMotion_FluidIsThick(const rgFreeMotion* motion, const rgKinematics* kinematics,
+                               double dt, int tree) {
+    return rgTreeStiffness(motion, kinematics, dt, tree) > RG_FLUID_STIFF_RATIO;
 }
 
 // fluid.5: A tree is as implicit as its stiffest degree of freedom.
-static void rgWorld_DampTree(rgWorld* world, int tree) {
-    const rgTree* range = &world->model->trees[tree];
+static void rgFreeMotion_DampTree(rgFreeMotion* motion, const rgKinematics* kinematics, double dt,
+                                  int tree) {
+    const rgTree* range = &kinematics->dynamics->model->trees[tree];
     double w =
-        rgSpringWeights(world->kinematics.driftTime[tree], rgTreeStiffness(world, tree)).along;
+        rgSpringWeights(kinematics->driftTime[tree], rgTreeStiffness(motion, kinematics, dt, tree))
+            .along;
     for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
-        world->free.added[i] += world->settings.dt * w * world->free.fluidDamping[i];
+        motion->added[i] += dt * w * motion->fluidDamping[i];
     }
 }
 
@@ -185,11 +190,11 @@ void rgWorld_AddFluid(rgWorld* world) {
     for (int i = 0; i < model->vCount; ++i) {
         world->free.fluidDamping[i] = 0;
     }
-    rgWorld_SetLinkVelocities(world, world->kinematics.v);
+    rgKinematics_SetLinkVelocities(&world->kinematics, world->kinematics.v);
     for (int b = 0; b < model->info.bodyCount; ++b) {
         rgWorld_AddBodyFluid(world, b);
     }
     for (int t = 0; t < model->treeCount; ++t) {
-        rgWorld_DampTree(world, t);
+        rgFreeMotion_DampTree(&world->free, &world->kinematics, world->settings.dt, t);
     }
 }

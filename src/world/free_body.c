@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-static rgQuat rgWorld_FreeRotation(const rgWorld* world, const rgLink* link) {
-    const double* q = world->kinematics.q + link->q + 3;
+static rgQuat rgKinematics_FreeRotation(const rgKinematics* kinematics, const rgLink* link) {
+    const double* q = kinematics->q + link->q + 3;
     return (rgQuat){q[0], q[1], q[2], q[3]};
 }
 
@@ -99,18 +99,20 @@ static rgVec3 rgInvertMoment(const rgSym3* I, rgVec3 x) {
 
 // True if loops, rolling or contact springs bend the path of a body and the predictor knows by how
 // much. Other contacts count for nothing: an impact would bend a path that it ends.
-static bool rgWorld_HasPredictedTurn(const rgWorld* world, const rgLink* link) {
-    const double* predictor = world->kinematics.predictor + link->v + 3;
-    bool held = world->free.isLooped[link->tree] || world->contacts.treeRolls[link->tree] ||
-                world->contacts.treeSprings[link->tree];
+static bool rgKinematics_HasPredictedTurn(const rgKinematics* kinematics,
+                                          const rgContactSet* contacts, const rgFreeMotion* motion,
+                                          const rgLink* link) {
+    const double* predictor = kinematics->predictor + link->v + 3;
+    bool held = motion->isLooped[link->tree] || contacts->treeRolls[link->tree] ||
+                contacts->treeSprings[link->tree];
     return held && (predictor[0] != 0 || predictor[1] != 0 || predictor[2] != 0);
 }
 
 // free.7 of the rate that is foreseen.
-static rgVec3 rgWorld_PredictedGyroscopicImpulse(const rgWorld* world, const rgLink* link,
-                                                 rgVec3 w) {
-    rgVec3 next = rgAddScaled(w, 2, rgLoad3(world->kinematics.predictor + link->v + 3));
-    return rgGyroscopicImpulse(&link->moment, w, next, world->settings.dt);
+static rgVec3 rgKinematics_PredictedGyroscopicImpulse(const rgKinematics* kinematics, double dt,
+                                                      const rgLink* link, rgVec3 w) {
+    rgVec3 next = rgAddScaled(w, 2, rgLoad3(kinematics->predictor + link->v + 3));
+    return rgGyroscopicImpulse(&link->moment, w, next, dt);
 }
 
 // Rate after the free motion of a step.
@@ -120,10 +122,11 @@ static rgVec3 rgWorld_SpinBody(const rgWorld* world, const rgLink* link, rgVec3 
     if (world->kinematics.driftTime[link->tree] == 0) {
         return rgSpin(I, w, torque, dt);
     }
-    if (!rgWorld_HasPredictedTurn(world, link)) {
+    if (!rgKinematics_HasPredictedTurn(&world->kinematics, &world->contacts, &world->free, link)) {
         return rgSpinFreely(I, w, torque, dt);
     }
-    rgVec3 push = rgSub(rgScale(dt, torque), rgWorld_PredictedGyroscopicImpulse(world, link, w));
+    rgVec3 push = rgSub(rgScale(dt, torque), rgKinematics_PredictedGyroscopicImpulse(
+                                                 &world->kinematics, world->settings.dt, link, w));
     return rgAdd(w, rgInvertMoment(I, push));
 }
 
@@ -131,7 +134,7 @@ static rgVec3 rgWorld_SpinBody(const rgWorld* world, const rgLink* link, rgVec3 
 static void rgWorld_MoveFreeBody(const rgWorld* world, const rgLink* link, double* out) {
     const double* tau = world->free.tau + link->v;
     const double* v = world->kinematics.v + link->v;
-    rgQuat q = rgWorld_FreeRotation(world, link);
+    rgQuat q = rgKinematics_FreeRotation(&world->kinematics, link);
     rgVec3 c = rgRotate(q, link->center);
     rgVec3 force = rgVec(tau[0], tau[1], tau[2]), w = rgVec(v[3], v[4], v[5]);
     rgVec3 torque = rgSub(rgVec(tau[3], tau[4], tau[5]), rgRotateBack(q, rgCross(c, force)));
@@ -164,9 +167,11 @@ static rgVec3 rgWorld_SpinTorque(const rgWorld* world, const rgLink* link, rgVec
     double dt = world->settings.dt;
     rgVec3 change = rgScale(1 / dt, rgSub(spin, w));
     if (world->kinematics.driftTime[link->tree] > 0) {
-        rgVec3 predictedImpulse = rgWorld_HasPredictedTurn(world, link)
-                                      ? rgWorld_PredictedGyroscopicImpulse(world, link, w)
-                                      : rgGyroscopicImpulse(I, w, spin, dt);
+        rgVec3 predictedImpulse =
+            rgKinematics_HasPredictedTurn(&world->kinematics, &world->contacts, &world->free, link)
+                ? rgKinematics_PredictedGyroscopicImpulse(&world->kinematics, world->settings.dt,
+                                                          link, w)
+                : rgGyroscopicImpulse(I, w, spin, dt);
         return rgAddScaled(rgSym3_Multiply(I, change), 1 / dt, predictedImpulse);
     }
     rgVec3 columns[3];
@@ -179,7 +184,7 @@ void rgWorld_FreeBodyForce(const rgWorld* world, const rgLink* link, const doubl
                            const double* impulse, double* tau) {
     const rgSym3* I = &link->moment;
     double dt = world->settings.dt;
-    rgQuat q = rgWorld_FreeRotation(world, link);
+    rgQuat q = rgKinematics_FreeRotation(&world->kinematics, link);
     rgVec3 c = rgRotate(q, link->center), push = rgLoad3(impulse);
     rgVec3 turn = rgSub(rgLoad3(impulse + 3), rgRotateBack(q, rgCross(c, push)));
     // the free motion: v less what the impulse changes
@@ -202,7 +207,7 @@ void rgWorld_FreeBodyImpulse(const rgWorld* world, const rgLink* link, const dou
                              double* impulse) {
     double rest[6];
     rgWorld_MoveFreeBody(world, link, rest);
-    rgQuat q = rgWorld_FreeRotation(world, link);
+    rgQuat q = rgKinematics_FreeRotation(&world->kinematics, link);
     rgVec3 c = rgRotate(q, link->center), rateChange = rgSub(rgLoad3(v + 3), rgLoad3(rest + 3));
     rgVec3 center = rgAdd(rgSub(rgLoad3(v), rgLoad3(rest)), rgCross(rgRotate(q, rateChange), c));
     rgVec3 push = rgScale(link->mass, center);

@@ -31,7 +31,7 @@ static void rgWorld_ClearStep(rgWorld* world) {
     rgModel_StepVelocity(model, world->kinematics.q, world->state.v, world->kinematics.v);
     memcpy(world->next.v, world->kinematics.v, (size_t)model->vCount * sizeof(double));
     memcpy(world->next.endV, world->kinematics.v, (size_t)model->vCount * sizeof(double));
-    rgWorld_ClearKinematicHistory(world);
+    rgKinematics_ClearHistory(&world->kinematics, &world->state);
     memset(world->transmission.actuatorForce, 0,
            (size_t)model->info.actuatorCount * sizeof(double));
     world->free.hasWrench = false;
@@ -52,7 +52,7 @@ rgResult rgWorld_Bind(rgWorld* world, const rgInstance* instance) {
     if (result != rg_ok) {
         return result;
     }
-    rgWorld_ViewState(world, instance->block, &world->state);
+    rgViewState(&world->sleep, &world->warmStart, world->model, instance->block, &world->state);
     world->monitor = instance->monitor;
     world->free.stateHasWrench = instance->wrenched;
     rgWorld_ClearStep(world);
@@ -61,7 +61,7 @@ rgResult rgWorld_Bind(rgWorld* world, const rgInstance* instance) {
 
 static rgResult rgWorld_CopyChanges(const rgWorld* world, rgInstance* instance,
                                     const rgAllocator* allocator) {
-    int count = (int)rgWorld_ChangeCount(world, world->variant.changed);
+    int count = (int)rgVariant_ChangeCount(&world->variant, world->variant.changed);
     rgResult result = rgReserve(allocator, (void**)&instance->changes, &instance->changeCapacity, 0,
                                 count, sizeof(double));
     if (result == rg_ok) {

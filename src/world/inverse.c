@@ -20,8 +20,8 @@ rgInverseDef rgDefaultInverseDef(void) {
 
 // ---- memory
 
-static void* rgInverse_Allocate(rgWorld* world, int count, size_t size, bool* good) {
-    void* memory = rgAllocate(&world->heap.allocator, (size_t)count, size);
+static void* rgInverse_Allocate(const rgAllocator* allocator, int count, size_t size, bool* good) {
+    void* memory = rgAllocate(allocator, (size_t)count, size);
     *good = *good && memory != NULL;
     return memory;
 }
@@ -32,7 +32,8 @@ static rgResult rgInverse_Create(rgWorld* world) {
     if (world->inverse != NULL) {
         return rg_ok;
     }
-    rgInverseWork* work = rgInverse_Allocate(world, 1, sizeof(rgInverseWork), &good);
+    rgInverseWork* work =
+        rgInverse_Allocate(&world->heap.allocator, 1, sizeof(rgInverseWork), &good);
     world->inverse = work;
     if (!good) {
         return rg_errorMemory;
@@ -40,10 +41,11 @@ static rgResult rgInverse_Create(rgWorld* world) {
     double** arrays[] = {&work->givenV, &work->vRef, &work->driven, &work->acceleration,
                          &work->push,   &work->need, &work->force,  &work->contactForce};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
-        *arrays[i] = rgInverse_Allocate(world, nv, sizeof(double), &good);
+        *arrays[i] = rgInverse_Allocate(&world->heap.allocator, nv, sizeof(double), &good);
     }
-    work->actuated = rgInverse_Allocate(world, nv, sizeof(bool), &good);
-    work->bases = rgInverse_Allocate(world, world->model->treeCount, sizeof(rgInverseBase), &good);
+    work->actuated = rgInverse_Allocate(&world->heap.allocator, nv, sizeof(bool), &good);
+    work->bases = rgInverse_Allocate(&world->heap.allocator, world->model->treeCount,
+                                     sizeof(rgInverseBase), &good);
     if (!good) {
         rgInverse_Destroy(world);
     }
@@ -62,7 +64,7 @@ void rgInverse_Destroy(rgWorld* world) {
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(&world->heap.allocator, arrays[i]);
     }
-    rgReduced_Free(world, &work->reduced);
+    rgReduced_Free(&world->heap.allocator, &work->reduced);
     rgRelease(&world->heap.allocator, work);
     world->inverse = NULL;
 }
@@ -87,9 +89,10 @@ static rgResult rgInverse_ReserveRows(rgInverseCall* call) {
 
 // ---- the rows at the wanted velocity
 
-void rgInverse_ImpulseForce(const rgWorld* world, const double* lambda, double* y) {
-    const rgRows* rows = &world->constraints.rows;
-    memset(y, 0, (size_t)world->model->vCount * sizeof(double));
+void rgInverse_ImpulseForce(const rgConstraintSet* constraints, const rgModel* model,
+                            const double* lambda, double* y) {
+    const rgRows* rows = &constraints->rows;
+    memset(y, 0, (size_t)model->vCount * sizeof(double));
     for (int r = 0; r < rows->rowCount; ++r) {
         for (int k = rows->rowStart[r]; lambda[r] != 0 && k < rows->rowStart[r + 1]; ++k) {
             y[rows->column[k]] += rows->value[k] * lambda[r];
@@ -97,9 +100,9 @@ void rgInverse_ImpulseForce(const rgWorld* world, const double* lambda, double* 
     }
 }
 
-static bool rgInverse_HasImpacts(const rgWorld* world) {
-    for (int i = 0; i < world->contacts.pointCount; ++i) {
-        if (world->contacts.points[i].mayHit) {
+static bool rgInverse_HasImpacts(const rgContactSet* contacts) {
+    for (int i = 0; i < contacts->pointCount; ++i) {
+        if (contacts->points[i].mayHit) {
             return true;
         }
     }
@@ -115,7 +118,7 @@ static rgResult rgInverse_Rebound(rgInverseCall* call) {
     if (result != rg_ok) {
         return result;
     }
-    rgInverse_ImpulseForce(world, rows->lambda, world->free.v);
+    rgInverse_ImpulseForce(&world->constraints, world->model, rows->lambda, world->free.v);
     rgDynamics_Solve(world->kinematics.dynamics, 1, world->free.v);
     for (int i = 0; i < world->model->vCount; ++i) {
         world->free.v[i] = call->work->vRef[i] - world->free.v[i];
@@ -138,7 +141,7 @@ static bool rgInverse_StopRolls(const rgInverseCall* call) {
         double most = RG_INVERSE_ROLLING_RATIO * fabs(point->gapCorrection) / world->settings.dt +
                       RG_CREEP_SPEED;
         if (point->rolls && fabs(velocity) > most) {
-            rgWorld_StopRolling(world, point);
+            rgContactSet_StopRolling(&world->contacts, world->model, point);
             any = true;
         }
     }
@@ -167,7 +170,7 @@ static bool rgInverse_FindFast(rgInverseCall* call) {
 static rgResult rgInverse_AddRows(rgInverseCall* call) {
     rgWorld* world = call->world;
     memcpy(world->free.v, call->work->vRef, (size_t)world->model->vCount * sizeof(double));
-    rgWorld_SetLinkVelocities(world, call->work->vRef);
+    rgKinematics_SetLinkVelocities(&world->kinematics, call->work->vRef);
     rgWorld_CorrectGaps(world, call->work->vRef, 1);
     return rgWorld_AddRows(world);
 }
@@ -198,7 +201,7 @@ static rgResult rgInverse_Assemble(rgInverseCall* call) {
     rgWorld_PredictFree(world, call->work->vRef);
     rgInverse_Reference(call);
     rgInverse_Start(call);
-    if (rgInverse_HasImpacts(world)) {
+    if (rgInverse_HasImpacts(&world->contacts)) {
         result = rgInverse_Rebound(call);
         rgInverse_Reference(call);
         rgInverse_Start(call);
@@ -286,8 +289,10 @@ static void rgInverse_RequiredForce(rgInverseCall* call) {
         if (world->fast.isFast[t]) {
             rgWorld_FastForce(world, t, work->vRef, work->need);
         }
-        if (world->fast.isFast[t] && rgWorld_IsRefined(world, t) &&
-            rgWorld_CountSubsteps(world, t) > 1) {
+        if (world->fast.isFast[t] &&
+            rgTreeIsRefined(&world->kinematics, &world->constraints, &world->sleep, t) &&
+            rgFreeMotion_CountSubsteps(&world->free, &world->kinematics, world->settings.dt, t) >
+                1) {
             rgTargetVelocity givenV = rgInverse_TargetVelocity(call);
             rgWorld_FindSubstepForce(world, t, &givenV, work->need);
         }
@@ -316,7 +321,8 @@ static void rgInverse_Forces(rgInverseCall* call) {
     rgInverseWork* work = call->work;
     int nv = world->model->vCount;
     double rate = 1 / world->settings.dt;
-    rgInverse_ImpulseForce(world, world->constraints.rows.lambda, work->push);
+    rgInverse_ImpulseForce(&world->constraints, world->model, world->constraints.rows.lambda,
+                           work->push);
     for (int i = 0; i < nv; ++i) {
         work->contactForce[i] = work->push[i] * rate;
         work->force[i] = work->need[i] - work->contactForce[i];
@@ -357,7 +363,7 @@ static void rgInverse_FindMissing(rgInverseCall* call) {
     rgInverseResult* out = call->result;
     for (int i = 1; i < model->linkCount; ++i) {
         const rgLink* link = &model->links[i];
-        if (rgWorld_LinkSleeps(call->world, i)) {
+        if (rgSleep_LinkSleeps(&call->world->sleep, call->world->model, i)) {
             continue;
         }
         bool slides = link->kind == rg_linkFree || link->kind == rg_linkPrismatic;
@@ -438,7 +444,7 @@ static bool rgInverse_FitsState(const rgInverseCall* call) {
     const rgWorld* world = call->world;
     const rgInverseDef* def = call->def;
     for (int i = 0; i < world->model->vCount; ++i) {
-        bool asleep = rgWorld_LinkSleeps(world, world->model->dofs[i].link);
+        bool asleep = rgSleep_LinkSleeps(&world->sleep, world->model, world->model->dofs[i].link);
         if (asleep && call->work->vRef[i] != 0) {
             return false;
         }
@@ -555,8 +561,10 @@ static rgResult rgInverse_Project(rgInverseCall* call) {
     rgStep step = {.world = world, .report = &report, .isInverse = true};
     for (int t = 0; t < world->model->treeCount; ++t) {
         double rest = world->settings.dt - world->kinematics.driftTime[t];
-        rgWorld_CoordinateVelocity(world, t, call->work->vRef, world->next.endV);
-        rgWorld_MoveTree(world, t, world->kinematics.q, world->next.endV, rest, world->next.q);
+        rgFastTrees_CoordinateVelocity(&world->fast, &world->kinematics, t, call->work->vRef,
+                                       world->next.endV);
+        rgKinematics_IntegrateTree(&world->kinematics, t, world->kinematics.q, world->next.endV,
+                                   rest, world->next.q);
         world->fast.isTransported[t] = false;
     }
     memcpy(world->next.v, call->work->vRef, (size_t)world->model->vCount * sizeof(double));
@@ -564,7 +572,8 @@ static rgResult rgInverse_Project(rgInverseCall* call) {
     if (result != rg_ok) {
         return result;
     }
-    result = rgWorld_WhitenRows(world);
+    result =
+        rgConstraintSet_WhitenRows(&world->constraints, &world->kinematics, &world->heap.allocator);
     if (result != rg_ok) {
         return result;
     }

@@ -36,7 +36,7 @@ typedef struct rgReduced {
     rgContactSolver* solver;
 } rgReduced;
 
-typedef struct rgInverseWork {
+struct rgInverseWork {
     double* givenV;       // vCount: v_ref as it came
     double* vRef;         // vCount, step coordinates: of the rows
     double* driven;       // rgWorld_SumOtherForces
@@ -59,7 +59,7 @@ typedef struct rgInverseWork {
     double* dense; // rank: open rows, one after the other
     int denseCapacity;
     rgReduced reduced;
-} rgInverseWork;
+};
 
 // One call in progress.
 typedef struct rgInverseCall {
@@ -74,12 +74,13 @@ void rgInverse_Reference(rgInverseCall* call); // reference
 void rgInverse_Start(rgInverseCall* call);     // lambda to start from
 void rgInverse_Target(rgInverseCall* call);    // target, violations, impulses of compliant rows
 rgResult rgInverse_FindOpen(rgInverseCall* call);
-bool rgInverse_IsRigidLoop(const rgWorld* world, int row);
+bool rgInverse_IsRigidLoop(const rgConstraintSet* constraints, const rgModel* model, int row);
 
 // inverse_feasible.c
 rgResult rgInverse_MakeFeasible(rgInverseCall* call);
 rgResult rgInverse_CountRank(rgInverseCall* call);
-void rgReduced_Free(rgWorld* world, rgReduced* reduced);
+void rgReduced_Free(const rgAllocator* allocator, rgReduced* reduced);
 
 // inverse.c: y = J' lambda
-void rgInverse_ImpulseForce(const rgWorld* world, const double* lambda, double* y);
+void rgInverse_ImpulseForce(const rgConstraintSet* constraints, const rgModel* model,
+                            const double* lambda, double* y);

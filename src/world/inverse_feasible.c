@@ -6,25 +6,25 @@
 
 #include <string.h>
 
-void rgReduced_Free(rgWorld* world, rgReduced* reduced) {
+void rgReduced_Free(const rgAllocator* allocator, rgReduced* reduced) {
     void* arrays[] = {
         reduced->columnOf,       reduced->massStart, reduced->massColumn, reduced->massValue,
         reduced->missingImpulse, reduced->blocks,    reduced->rowStart,   reduced->x,
         reduced->anchor,         reduced->g,         reduced->compliance, reduced->column,
         reduced->value};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
-        rgRelease(&world->heap.allocator, arrays[i]);
+        rgRelease(allocator, arrays[i]);
     }
     rgDestroyContactSolver(reduced->solver);
     *reduced = (rgReduced){0};
 }
 
-static rgResult rgReduced_Create(rgWorld* world, rgReduced* reduced) {
+static rgResult rgReduced_Create(const rgModel* model, const rgAllocator* allocator,
+                                 rgReduced* reduced) {
     if (reduced->solver != NULL) {
         return rg_ok;
     }
-    const rgAllocator* allocator = &world->heap.allocator;
-    size_t nv = (size_t)world->model->vCount;
+    size_t nv = (size_t)model->vCount;
     reduced->columnOf = rgAllocate(allocator, nv, sizeof(int));
     reduced->massStart = rgAllocate(allocator, nv + 1, sizeof(int));
     reduced->massColumn = rgAllocate(allocator, nv, sizeof(int));
@@ -40,12 +40,12 @@ static rgResult rgReduced_Create(rgWorld* world, rgReduced* reduced) {
                 reduced->missingImpulse != NULL;
     rgResult result = good ? rgCreateContactSolver(&def, &reduced->solver) : rg_errorMemory;
     if (result != rg_ok) {
-        rgReduced_Free(world, reduced);
+        rgReduced_Free(allocator, reduced);
     }
     return result;
 }
 
-static rgResult rgReduced_ReserveRows(rgWorld* world, rgReduced* reduced, int rows) {
+static rgResult rgReduced_ReserveRows(const rgAllocator* allocator, rgReduced* reduced, int rows) {
     struct {
         void** array;
         size_t size;
@@ -58,23 +58,23 @@ static rgResult rgReduced_ReserveRows(rgWorld* world, rgReduced* reduced, int ro
     rgResult result = rg_ok;
     for (int i = 0; i < RG_COUNT(list) && rows + 1 > reduced->rowCapacity && result == rg_ok; ++i) {
         capacity = reduced->rowCapacity;
-        result =
-            rgReserve(&world->heap.allocator, list[i].array, &capacity, 0, rows + 1, list[i].size);
+        result = rgReserve(allocator, list[i].array, &capacity, 0, rows + 1, list[i].size);
     }
     reduced->rowCapacity = result == rg_ok ? capacity : reduced->rowCapacity;
     return result;
 }
 
-static rgResult rgReduced_ReserveEntries(rgWorld* world, rgReduced* reduced, int used, int count) {
+static rgResult rgReduced_ReserveEntries(const rgAllocator* allocator, rgReduced* reduced, int used,
+                                         int count) {
     int columns = reduced->entryCapacity, values = reduced->entryCapacity;
     if (count <= reduced->entryCapacity) {
         return rg_ok;
     }
-    rgResult result = rgReserve(&world->heap.allocator, (void**)&reduced->column, &columns, used,
-                                count, sizeof(int));
+    rgResult result =
+        rgReserve(allocator, (void**)&reduced->column, &columns, used, count, sizeof(int));
     if (result == rg_ok) {
-        result = rgReserve(&world->heap.allocator, (void**)&reduced->value, &values, used, count,
-                           sizeof(double));
+        result =
+            rgReserve(allocator, (void**)&reduced->value, &values, used, count, sizeof(double));
     }
     reduced->entryCapacity = result == rg_ok ? values : reduced->entryCapacity;
     return result;
@@ -84,7 +84,8 @@ static rgResult rgReduced_ReserveEntries(rgWorld* world, rgReduced* reduced, int
 static void rgReduced_Columns(const rgInverseCall* call, rgReduced* reduced) {
     int count = 0;
     for (int i = 0; i < call->world->model->vCount; ++i) {
-        bool asleep = rgWorld_LinkSleeps(call->world, call->world->model->dofs[i].link);
+        bool asleep = rgSleep_LinkSleeps(&call->world->sleep, call->world->model,
+                                         call->world->model->dofs[i].link);
         reduced->columnOf[i] = call->work->actuated[i] || asleep ? -1 : count++;
     }
     for (int i = 0; i < count; ++i) {
@@ -108,10 +109,11 @@ static bool rgOpen_Contains(const rgInverseOpen* open, int reducedRow, int k) {
     return k == reducedRow && open->independent[k];
 }
 
-static void rgOpen_Row(const rgWorld* world, const rgInverseOpen* open, int reducedRow, double* y) {
-    const rgRows* rows = &world->constraints.rows;
+static void rgOpen_Row(const rgConstraintSet* constraints, const rgModel* model,
+                       const rgInverseOpen* open, int reducedRow, double* y) {
+    const rgRows* rows = &constraints->rows;
     int normal = open->count == 1 ? 0 : 2;
-    memset(y, 0, (size_t)world->model->vCount * sizeof(double));
+    memset(y, 0, (size_t)model->vCount * sizeof(double));
     for (int k = 0; k < open->count; ++k) {
         if (!rgOpen_Contains(open, reducedRow, k)) {
             continue;
@@ -128,8 +130,8 @@ static void rgOpen_Row(const rgWorld* world, const rgInverseOpen* open, int redu
 static rgResult rgReduced_AddRow(rgInverseCall* call, int row, const double* y) {
     rgReduced* reduced = &call->work->reduced;
     int nv = call->world->model->vCount, at = reduced->rowStart[row];
-    rgResult result =
-        rgReduced_ReserveEntries(call->world, reduced, at, at + reduced->unknownCount);
+    rgResult result = rgReduced_ReserveEntries(&call->world->heap.allocator, reduced, at,
+                                               at + reduced->unknownCount);
     for (int i = 0; i < nv && result == rg_ok; ++i) {
         if (reduced->columnOf[i] >= 0 && y[i] != 0) {
             reduced->column[at] = reduced->columnOf[i];
@@ -154,7 +156,7 @@ static int rgReduced_Plan(rgInverseCall* call) {
 static rgResult rgReduced_Build(rgInverseCall* call, int* rowCount) {
     rgInverseWork* work = call->work;
     rgReduced* reduced = &work->reduced;
-    rgResult result = rgReduced_Create(call->world, reduced);
+    rgResult result = rgReduced_Create(call->world->model, &call->world->heap.allocator, reduced);
     if (result == rg_ok) {
         result = rgReserve(&call->world->heap.allocator, (void**)&reduced->blocks,
                            &reduced->blockCapacity, 0, work->openCount, sizeof(rgBlock));
@@ -164,7 +166,7 @@ static rgResult rgReduced_Build(rgInverseCall* call, int* rowCount) {
     }
     *rowCount = rgReduced_Plan(call);
     rgReduced_Columns(call, reduced);
-    result = rgReduced_ReserveRows(call->world, reduced, *rowCount);
+    result = rgReduced_ReserveRows(&call->world->heap.allocator, reduced, *rowCount);
     if (result != rg_ok) {
         return result;
     }
@@ -174,7 +176,8 @@ static rgResult rgReduced_Build(rgInverseCall* call, int* rowCount) {
             if (block->firstRow + k == 0) {
                 reduced->rowStart[0] = 0;
             }
-            rgOpen_Row(call->world, &work->opens[i], k, call->world->kinematics.scratch);
+            rgOpen_Row(&call->world->constraints, call->world->model, &work->opens[i], k,
+                       call->world->kinematics.scratch);
             result = rgReduced_AddRow(call, block->firstRow + k, call->world->kinematics.scratch);
         }
         if (result != rg_ok) {
@@ -236,7 +239,8 @@ static void rgReduced_Target(rgInverseCall* call) {
     for (int i = 0; i < world->model->vCount; ++i) {
         missingImpulse[i] = world->settings.dt * work->need[i];
     }
-    rgInverse_ImpulseForce(world, world->constraints.rows.lambda, work->push);
+    rgInverse_ImpulseForce(&world->constraints, world->model, world->constraints.rows.lambda,
+                           work->push);
     for (int t = 0; t < world->model->treeCount; ++t) {
         const rgTree* tree = &world->model->trees[t];
         if (world->kinematics.isFreeBody[t]) {
@@ -254,7 +258,7 @@ static void rgReduced_Target(rgInverseCall* call) {
                 given ? world->constraints.rows.lambda[open->first + k] : 0;
         }
     }
-    rgInverse_ImpulseForce(world, work->saved, work->push);
+    rgInverse_ImpulseForce(&world->constraints, world->model, work->saved, work->push);
     for (int i = 0; i < world->model->vCount; ++i) {
         missingImpulse[i] -= work->push[i];
     }
@@ -386,7 +390,7 @@ rgResult rgInverse_CountRank(rgInverseCall* call) {
         const rgInverseOpen* open = &work->opens[i];
         for (int k = 0; k < open->block.rowCount; ++k) {
             double* row = work->dense + (size_t)rank * (size_t)nv;
-            rgOpen_Row(call->world, open, k, row);
+            rgOpen_Row(&call->world->constraints, call->world->model, open, k, row);
             rank += rgAddsDirection(row, work->dense, rank, nv);
         }
     }

@@ -5,10 +5,9 @@
 
 #include <string.h>
 
-bool rgInverse_IsRigidLoop(const rgWorld* world, int row) {
-    const rgRowSource* source = &world->constraints.rows.sources[row];
-    return source->kind == rg_constraintEquality &&
-           world->model->equalities[source->index].stiffness == 0;
+bool rgInverse_IsRigidLoop(const rgConstraintSet* constraints, const rgModel* model, int row) {
+    const rgRowSource* source = &constraints->rows.sources[row];
+    return source->kind == rg_constraintEquality && model->equalities[source->index].stiffness == 0;
 }
 
 // inverse.5
@@ -210,7 +209,8 @@ static void rgInverse_TargetRow(rgInverseCall* call, const rgBlock* block, int r
     double* lambda = &rows->lambda[row];
     double* target = &call->work->target[row];
     *target = velocity;
-    if (block->kind == rg_blockFree && rgInverse_IsRigidLoop(call->world, row)) {
+    if (block->kind == rg_blockFree &&
+        rgInverse_IsRigidLoop(&call->world->constraints, call->world->model, row)) {
         *target = -R * *lambda; // stays where it starts
         rgInverse_Violate(call, fabs(velocity + R * *lambda));
     } else if (R > 0) {
@@ -306,7 +306,7 @@ static rgResult rgInverse_OpenRows(rgInverseCall* call, const rgBlock* block) {
     rgResult result = rg_ok;
     for (int k = 0; k < block->rowCount; ++k) {
         int row = block->firstRow + k;
-        bool loop = rgInverse_IsRigidLoop(call->world, row);
+        bool loop = rgInverse_IsRigidLoop(&call->world->constraints, call->world->model, row);
         bool rigid = call->world->constraints.rows.compliance[row] == 0;
         if (loop || (rigid && call->work->target[row] == 0)) {
             rgInverseOpen open = {

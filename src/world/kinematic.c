@@ -22,8 +22,8 @@ enum {
 _Static_assert(rg_kinematicChange + 6 == RG_KINEMATIC_NUMBERS,
                "pose, velocity, mode, target, change");
 
-static double* rgWorld_KinematicNumbers(const rgWorld* world, int guide) {
-    return world->state.kinematic + RG_KINEMATIC_NUMBERS * guide;
+static double* rgState_KinematicNumbers(const rgState* state, int guide) {
+    return state->kinematic + RG_KINEMATIC_NUMBERS * guide;
 }
 
 static rgPose rgLoadPose(const double* x) {
@@ -44,15 +44,14 @@ static void rgStoreSpatial(rgSpatial s, double* x) {
     x[3] = s.angular.x, x[4] = s.angular.y, x[5] = s.angular.z;
 }
 
-void rgWorld_ResetKinematic(rgWorld* world) {
-    const rgModel* model = world->model;
-    memset(world->state.kinematic, 0,
+void rgState_ResetKinematic(rgState* state, const rgModel* model) {
+    memset(state->kinematic, 0,
            (size_t)(RG_KINEMATIC_NUMBERS * model->kinematicCount) * sizeof(double));
     for (int i = 0; i < model->kinematicCount; ++i) {
         rgStorePose(model->kinematicPoses[i],
-                    rgWorld_KinematicNumbers(world, i) + rg_kinematicPose);
+                    rgState_KinematicNumbers(state, i) + rg_kinematicPose);
         rgStorePose(model->kinematicPoses[i],
-                    rgWorld_KinematicNumbers(world, i) + rg_kinematicTarget);
+                    rgState_KinematicNumbers(state, i) + rg_kinematicTarget);
     }
 }
 
@@ -91,30 +90,29 @@ static rgKinematicLink rgMakeKinematicLink(const double* x, double dt, double le
     return guide;
 }
 
-void rgWorld_MoveKinematic(rgWorld* world) {
-    double lead =
-        world->settings.integrator == rg_integratorMidpoint ? 0.5 * world->settings.dt : 0;
-    for (int i = 0; i < world->model->kinematicCount; ++i) {
-        world->kinematics.links[i] =
-            rgMakeKinematicLink(rgWorld_KinematicNumbers(world, i), world->settings.dt, lead);
+void rgKinematics_MoveLinks(rgKinematics* kinematics, rgState* state, const rgSettings* settings) {
+    double lead = settings->integrator == rg_integratorMidpoint ? 0.5 * settings->dt : 0;
+    for (int i = 0; i < kinematics->dynamics->model->kinematicCount; ++i) {
+        kinematics->links[i] =
+            rgMakeKinematicLink(rgState_KinematicNumbers(state, i), settings->dt, lead);
     }
-    rgWorld_PlaceStart(world, world->kinematics.dynamics);
+    rgKinematics_PlaceStart(kinematics, settings->dt, kinematics->dynamics);
 }
 
 // Kinematic links as before a first step: without acceleration.
-void rgWorld_ClearKinematicHistory(rgWorld* world) {
-    for (int i = 0; i < world->model->kinematicCount; ++i) {
-        const double* x = rgWorld_KinematicNumbers(world, i);
+void rgKinematics_ClearHistory(rgKinematics* kinematics, rgState* state) {
+    for (int i = 0; i < kinematics->dynamics->model->kinematicCount; ++i) {
+        const double* x = rgState_KinematicNumbers(state, i);
         rgPose pose = rgLoadPose(x + rg_kinematicPose);
         rgSpatial velocity = rgLoadSpatial(x + rg_kinematicVelocity);
-        world->kinematics.links[i] = (rgKinematicLink){pose, pose, velocity, velocity, velocity};
+        kinematics->links[i] = (rgKinematicLink){pose, pose, velocity, velocity, velocity};
     }
 }
 
-void rgWorld_CommitKinematic(rgWorld* world) {
-    for (int i = 0; i < world->model->kinematicCount; ++i) {
-        double* x = rgWorld_KinematicNumbers(world, i);
-        const rgKinematicLink* g = &world->kinematics.links[i];
+void rgKinematics_Commit(rgKinematics* kinematics, rgState* state) {
+    for (int i = 0; i < kinematics->dynamics->model->kinematicCount; ++i) {
+        double* x = rgState_KinematicNumbers(state, i);
+        const rgKinematicLink* g = &kinematics->links[i];
         rgStorePose(g->next, x + rg_kinematicPose);
         rgStoreSpatial(g->velocity, x + rg_kinematicVelocity);
         rgStoreSpatial(rgSpatialAddScaled(g->velocity, -1, g->before), x + rg_kinematicChange);
@@ -123,68 +121,67 @@ void rgWorld_CommitKinematic(rgWorld* world) {
     }
 }
 
-void rgWorld_PlaceStart(const rgWorld* world, rgDynamics* d) {
-    for (int i = 0; i < world->model->kinematicCount; ++i) {
-        const rgKinematicLink* g = &world->kinematics.links[i];
+void rgKinematics_PlaceStart(const rgKinematics* kinematics, double dt, rgDynamics* d) {
+    for (int i = 0; i < kinematics->dynamics->model->kinematicCount; ++i) {
+        const rgKinematicLink* g = &kinematics->links[i];
         rgSpatial change = rgSpatialAddScaled(g->velocity, -1, g->before);
-        rgSpatial rate = {rgScale(1 / world->settings.dt, change.linear),
-                          rgScale(1 / world->settings.dt, change.angular)};
+        rgSpatial rate = {rgScale(1 / dt, change.linear), rgScale(1 / dt, change.angular)};
         d->prescribed[i] = (rgPrescribed){g->pose, g->end, rate};
     }
 }
 
-void rgWorld_PlaceNext(const rgWorld* world, rgDynamics* d) {
-    for (int i = 0; i < world->model->kinematicCount; ++i) {
-        d->prescribed[i] = (rgPrescribed){.pose = world->kinematics.links[i].next};
+void rgKinematics_PlaceNext(const rgKinematics* kinematics, rgDynamics* d) {
+    for (int i = 0; i < kinematics->dynamics->model->kinematicCount; ++i) {
+        d->prescribed[i] = (rgPrescribed){.pose = kinematics->links[i].next};
     }
 }
 
-void rgWorld_PlaceAhead(const rgWorld* world, rgDynamics* d) {
-    for (int i = 0; i < world->model->kinematicCount; ++i) {
-        const rgKinematicLink* g = &world->kinematics.links[i];
-        d->prescribed[i] = (rgPrescribed){.pose = rgMovePose(g->pose, g->end, world->settings.dt),
-                                          .velocity = g->end};
+void rgKinematics_PlaceAhead(const rgKinematics* kinematics, double dt, rgDynamics* d) {
+    for (int i = 0; i < kinematics->dynamics->model->kinematicCount; ++i) {
+        const rgKinematicLink* g = &kinematics->links[i];
+        d->prescribed[i] =
+            (rgPrescribed){.pose = rgMovePose(g->pose, g->end, dt), .velocity = g->end};
     }
 }
 
-void rgWorld_PlaceNow(const rgWorld* world, rgDynamics* d) {
-    for (int i = 0; i < world->model->kinematicCount; ++i) {
-        const double* x = rgWorld_KinematicNumbers(world, i);
+void rgState_PlaceNow(const rgState* state, const rgModel* model, rgDynamics* d) {
+    for (int i = 0; i < model->kinematicCount; ++i) {
+        const double* x = rgState_KinematicNumbers(state, i);
         d->prescribed[i] = (rgPrescribed){.pose = rgLoadPose(x + rg_kinematicPose),
                                           .velocity = rgLoadSpatial(x + rg_kinematicVelocity)};
     }
 }
 
-bool rgWorld_KinematicMoves(const rgWorld* world) {
+bool rgKinematics_LinksMove(const rgKinematics* kinematics) {
     bool moves = false;
-    for (int i = 0; i < world->model->kinematicCount; ++i) {
-        const rgSpatial* v = &world->kinematics.links[i].velocity;
+    for (int i = 0; i < kinematics->dynamics->model->kinematicCount; ++i) {
+        const rgSpatial* v = &kinematics->links[i].velocity;
         moves = moves || rgDot(v->linear, v->linear) + rgDot(v->angular, v->angular) > 0;
     }
     return moves;
 }
 
 // step.3
-rgSpatial rgWorld_Drift(const rgWorld* world, int link, rgVec3 point) {
-    if (!rgModel_IsKinematic(world->model, link)) {
+rgSpatial rgKinematics_Drift(const rgKinematics* kinematics, int link, rgVec3 point) {
+    if (!rgModel_IsKinematic(kinematics->dynamics->model, link)) {
         return (rgSpatial){0};
     }
-    const rgSpatial* V = &world->kinematics.dynamics->velocities[link];
+    const rgSpatial* V = &kinematics->dynamics->velocities[link];
     return (rgSpatial){rgAdd(V->linear, rgCross(V->angular, point)), V->angular};
 }
 
 // ---- commands
 
 // The numbers of the kinematic link that carries a body; NULL: none does.
-static double* rgWorld_FindKinematic(const rgWorld* world, rgBodyId body) {
-    int link = world->model->bodyPlaces[body.index1 - 1].link;
-    return rgModel_IsKinematic(world->model, link)
-               ? rgWorld_KinematicNumbers(world, link - world->model->linkCount)
+static double* rgState_FindKinematic(const rgState* state, const rgModel* model, rgBodyId body) {
+    int link = model->bodyPlaces[body.index1 - 1].link;
+    return rgModel_IsKinematic(model, link)
+               ? rgState_KinematicNumbers(state, link - model->linkCount)
                : NULL;
 }
 
-static void rgStoreMotion(const rgWorld* world, rgBodyId body, rgPrescribed motion, double* x) {
-    rgPrescribed link = rgPrescribe(&world->model->bodyPlaces[body.index1 - 1], motion);
+static void rgStoreMotion(const rgModel* model, rgBodyId body, rgPrescribed motion, double* x) {
+    rgPrescribed link = rgPrescribe(&model->bodyPlaces[body.index1 - 1], motion);
     rgStorePose(link.pose, x + rg_kinematicPose);
     rgStoreSpatial(link.velocity, x + rg_kinematicVelocity);
     rgStoreSpatial((rgSpatial){0}, x + rg_kinematicChange);
@@ -192,29 +189,30 @@ static void rgStoreMotion(const rgWorld* world, rgBodyId body, rgPrescribed moti
 }
 
 bool rgWorld_SetKinematicPose(rgWorld* world, rgBodyId body, rgPose pose) {
-    double* x = rgWorld_FindKinematic(world, body);
+    double* x = rgState_FindKinematic(&world->state, world->model, body);
     if (x == NULL) {
         return false;
     }
-    rgStoreMotion(world, body,
+    rgStoreMotion(world->model, body,
                   (rgPrescribed){.pose = pose, .velocity = rgWorld_BodyVelocity(world, body)}, x);
-    rgWorld_WakeAll(world); // it may have carried anything
+    rgSleep_WakeAll(&world->sleep, &world->state, world->model); // it may have carried anything
     rgReadout_Invalidate(world->readout);
-    rgMonitor_Reset(world);
+    rgMonitor_Reset(&world->monitor);
     return true;
 }
 
 bool rgWorld_SetKinematicVelocity(rgWorld* world, rgBodyId body, rgSpatial velocity) {
-    double* x = rgWorld_FindKinematic(world, body);
+    double* x = rgState_FindKinematic(&world->state, world->model, body);
     if (x == NULL) {
         return false;
     }
     rgPose pose = rgWorld_BodyPose(world, body);
     double kept[7];
     memcpy(kept, x + rg_kinematicPose, sizeof(kept));
-    rgStoreMotion(world, body, (rgPrescribed){.pose = pose, .velocity = velocity}, x);
+    rgStoreMotion(world->model, body, (rgPrescribed){.pose = pose, .velocity = velocity}, x);
     memcpy(x + rg_kinematicPose, kept, sizeof(kept)); // not moved by rounding
-    rgWorld_WakeLoops(world, world->model->bodyPlaces[body.index1 - 1].link);
+    rgSleep_WakeLoops(&world->sleep, &world->state, world->model,
+                      world->model->bodyPlaces[body.index1 - 1].link);
     rgReadout_Invalidate(world->readout);
     return true;
 }
@@ -223,7 +221,7 @@ rgResult rgWorld_MoveBody(rgWorld* world, rgBodyId body, rgPose pose) {
     if (world == NULL || rgModel_Body(world->model, body) == NULL || !rgPoseIsUsable(pose)) {
         return rg_errorArgument;
     }
-    double* x = rgWorld_FindKinematic(world, body);
+    double* x = rgState_FindKinematic(&world->state, world->model, body);
     if (x == NULL) {
         return rg_errorUnsupported;
     }
@@ -231,6 +229,6 @@ rgResult rgWorld_MoveBody(rgWorld* world, rgBodyId body, rgPose pose) {
     const rgPlace* place = &world->model->bodyPlaces[body.index1 - 1];
     rgStorePose(rgPrescribe(place, (rgPrescribed){.pose = pose}).pose, x + rg_kinematicTarget);
     x[rg_kinematicMode] = rg_kinematicReach;
-    rgWorld_WakeLoops(world, place->link);
+    rgSleep_WakeLoops(&world->sleep, &world->state, world->model, place->link);
     return rg_ok;
 }

@@ -4,49 +4,49 @@
 #include <string.h>
 
 // step.1: To the middle of the step.
-static void rgWorld_DriftToMiddle(rgWorld* world) {
-    const rgModel* model = world->model;
-    const rgState* state = &world->state;
-    memcpy(world->kinematics.q, state->q, (size_t)model->qCount * sizeof(double));
-    rgModel_StepVelocity(model, state->q, state->v, world->kinematics.v);
-    bool drifts = world->settings.integrator == rg_integratorMidpoint;
+static void rgKinematics_DriftToMiddle(rgKinematics* kinematics, rgState* state,
+                                       const rgSettings* settings) {
+    const rgModel* model = kinematics->dynamics->model;
+    memcpy(kinematics->q, state->q, (size_t)model->qCount * sizeof(double));
+    rgModel_StepVelocity(model, state->q, state->v, kinematics->v);
+    bool drifts = settings->integrator == rg_integratorMidpoint;
     for (int t = 0; t < model->treeCount; ++t) {
-        if (world->kinematics.driftTime[t] > 0) {
-            rgWorld_MoveTree(world, t, state->q, world->kinematics.v,
-                             world->kinematics.driftTime[t], world->kinematics.q);
+        if (kinematics->driftTime[t] > 0) {
+            rgKinematics_IntegrateTree(kinematics, t, state->q, kinematics->v,
+                                       kinematics->driftTime[t], kinematics->q);
         }
     }
     if (drifts) {
-        rgWorld_TransformVelocity(world, state->q, world->kinematics.q, world->kinematics.v);
+        rgKinematics_TransformVelocity(kinematics, state->q, kinematics->q, kinematics->v);
     }
-    memcpy(world->kinematics.predictor, state->predictor, (size_t)model->vCount * sizeof(double));
+    memcpy(kinematics->predictor, state->predictor, (size_t)model->vCount * sizeof(double));
     if (drifts) {
-        rgWorld_TurnRates(world, world->kinematics.predictor, false);
+        rgKinematics_TurnRates(kinematics, kinematics->predictor, false);
     }
     for (int i = 0; i < model->vCount; ++i) {
-        world->kinematics.midV[i] = world->kinematics.v[i] + world->kinematics.predictor[i];
+        kinematics->midV[i] = kinematics->v[i] + kinematics->predictor[i];
     }
 }
 
 void rgWorld_Place(rgWorld* world) {
     const rgModel* model = world->model;
-    rgWorld_DriftToMiddle(world);
-    rgWorld_MoveKinematic(world);
+    rgKinematics_DriftToMiddle(&world->kinematics, &world->state, &world->settings);
+    rgKinematics_MoveLinks(&world->kinematics, &world->state, &world->settings);
     rgDynamics_SetState(world->kinematics.dynamics, world->kinematics.q, world->kinematics.v);
     for (int i = 0; i < rgModel_AllLinks(model); ++i) {
         rgMat3 m = rgMat3FromRot(&world->kinematics.dynamics->poses[i].r);
         world->kinematics.rotations[i] = rgQuatFromMat3(&m);
     }
-    rgWorld_PlaceTendons(world);
+    rgTransmission_PlaceTendons(&world->transmission, &world->kinematics);
     rgWorld_PlaceActuators(world);
     rgWorld_StartFast(world);
 }
 
-static bool rgWorld_TreeMoves(const rgWorld* world, int tree) {
-    const rgTree* range = &world->model->trees[tree];
+static bool rgState_TreeMoves(const rgState* state, const rgModel* model, int tree) {
+    const rgTree* range = &model->trees[tree];
     bool moves = false;
     for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
-        moves = moves || world->state.v[i] != 0;
+        moves = moves || state->v[i] != 0;
     }
     return moves;
 }
@@ -55,19 +55,20 @@ static bool rgWorld_TreeMoves(const rgWorld* world, int tree) {
 rgResult rgUpdateKinematics(rgStep* step) {
     rgWorld* world = step->world;
     bool drifts = world->settings.integrator == rg_integratorMidpoint;
-    rgWorld_StartSleep(world);
+    rgSleep_Start(&world->sleep, &world->state, world->model);
     for (int t = 0; t < world->model->treeCount; ++t) {
-        bool wasSet = world->state.isSet[t] != 0 && rgWorld_TreeMoves(world, t);
+        bool wasSet =
+            world->state.isSet[t] != 0 && rgState_TreeMoves(&world->state, world->model, t);
         world->kinematics.driftTime[t] = drifts && !wasSet ? 0.5 * world->settings.dt : 0;
     }
     rgWorld_Place(world);
     return rg_ok;
 }
 
-void rgWorld_SetLinkVelocities(const rgWorld* world, const double* v) {
-    const rgModel* model = world->model;
-    const rgSpatial* axes = world->kinematics.dynamics->axes;
-    rgSpatial* out = world->kinematics.linkVelocities;
+void rgKinematics_SetLinkVelocities(const rgKinematics* kinematics, const double* v) {
+    const rgModel* model = kinematics->dynamics->model;
+    const rgSpatial* axes = kinematics->dynamics->axes;
+    rgSpatial* out = kinematics->linkVelocities;
     out[0] = (rgSpatial){0};
     for (int i = 1; i < model->linkCount; ++i) {
         const rgLink* link = &model->links[i];
@@ -79,30 +80,36 @@ void rgWorld_SetLinkVelocities(const rgWorld* world, const double* v) {
         out[i] = sum;
     }
     for (int i = model->linkCount; i < model->linkCount + model->kinematicCount; ++i) {
-        out[i] = world->kinematics.dynamics->velocities[i];
+        out[i] = kinematics->dynamics->velocities[i];
     }
 }
 
-static inline rgVec3 rgWorld_SideVelocity(const rgWorld* world, int collider, rgVec3 position) {
-    int link = world->contacts.colliders[collider].link;
+static inline rgVec3 rgKinematics_SideVelocity(const rgKinematics* kinematics,
+                                               const rgContactSet* contacts, int collider,
+                                               rgVec3 position) {
+    int link = contacts->colliders[collider].link;
     if (link == 0) {
         return rgVec(0, 0, 0);
     }
-    const rgSpatial* V = &world->kinematics.linkVelocities[link];
-    rgVec3 arm = rgSub(position, rgDynamics_LinkOrigin(world->kinematics.dynamics, link));
+    const rgSpatial* V = &kinematics->linkVelocities[link];
+    rgVec3 arm = rgSub(position, rgDynamics_LinkOrigin(kinematics->dynamics, link));
     return rgAdd(V->linear, rgCross(V->angular, arm));
 }
 
-rgVec3 rgWorld_PointVelocity(const rgWorld* world, const rgContactPoint* point) {
-    return rgSub(rgWorld_SideVelocity(world, point->colliderB, point->position),
-                 rgWorld_SideVelocity(world, point->colliderA, point->position));
+rgVec3 rgKinematics_PointVelocity(const rgKinematics* kinematics, const rgContactSet* contacts,
+                                  const rgContactPoint* point) {
+    return rgSub(
+        rgKinematics_SideVelocity(kinematics, contacts, point->colliderB, point->position),
+        rgKinematics_SideVelocity(kinematics, contacts, point->colliderA, point->position));
 }
 
-double rgWorld_StraightGap(const rgWorld* world, const rgContactPoint* point) {
-    int linkA = world->contacts.colliders[point->colliderA].link;
-    int linkB = world->contacts.colliders[point->colliderB].link;
-    return point->gap + rgWorld_TimeAhead(world, linkA, linkB) *
-                            rgDot(point->normal, rgWorld_PointVelocity(world, point));
+double rgContactSet_StraightGap(const rgContactSet* contacts, const rgKinematics* kinematics,
+                                const rgSettings* settings, const rgContactPoint* point) {
+    int linkA = contacts->colliders[point->colliderA].link;
+    int linkB = contacts->colliders[point->colliderB].link;
+    return point->gap +
+           rgKinematics_TimeAhead(kinematics, settings, linkA, linkB) *
+               rgDot(point->normal, rgKinematics_PointVelocity(kinematics, contacts, point));
 }
 
 bool rgIsFreeBody(const rgModel* model, const rgTree* tree) {
@@ -122,19 +129,19 @@ rgResult rgKinematics_Create(rgWorld* world) {
     int nq = world->model->qCount;
     int links = rgModel_AllLinks(world->model);
     bool good = true;
-    k->leverArm = rgWorld_Allocate(world, nv, sizeof(double), &good);
-    k->linkLeverArm = rgWorld_Allocate(world, links, sizeof(double), &good);
+    k->leverArm = rgHeap_Allocate(&world->heap, nv, sizeof(double), &good);
+    k->linkLeverArm = rgHeap_Allocate(&world->heap, links, sizeof(double), &good);
     k->links =
-        rgWorld_Allocate(world, world->model->kinematicCount, sizeof(rgKinematicLink), &good);
-    k->isFreeBody = rgWorld_Allocate(world, info->treeCount, sizeof(bool), &good);
-    k->rotations = rgWorld_Allocate(world, links, sizeof(rgQuat), &good);
-    k->linkVelocities = rgWorld_Allocate(world, links, sizeof(rgSpatial), &good);
-    k->q = rgWorld_Allocate(world, nq, sizeof(double), &good);
-    k->v = rgWorld_Allocate(world, nv, sizeof(double), &good);
-    k->midV = rgWorld_Allocate(world, nv, sizeof(double), &good);
-    k->predictor = rgWorld_Allocate(world, nv, sizeof(double), &good);
-    k->driftTime = rgWorld_Allocate(world, info->treeCount, sizeof(double), &good);
-    k->scratch = rgWorld_Allocate(world, nv, sizeof(double), &good);
+        rgHeap_Allocate(&world->heap, world->model->kinematicCount, sizeof(rgKinematicLink), &good);
+    k->isFreeBody = rgHeap_Allocate(&world->heap, info->treeCount, sizeof(bool), &good);
+    k->rotations = rgHeap_Allocate(&world->heap, links, sizeof(rgQuat), &good);
+    k->linkVelocities = rgHeap_Allocate(&world->heap, links, sizeof(rgSpatial), &good);
+    k->q = rgHeap_Allocate(&world->heap, nq, sizeof(double), &good);
+    k->v = rgHeap_Allocate(&world->heap, nv, sizeof(double), &good);
+    k->midV = rgHeap_Allocate(&world->heap, nv, sizeof(double), &good);
+    k->predictor = rgHeap_Allocate(&world->heap, nv, sizeof(double), &good);
+    k->driftTime = rgHeap_Allocate(&world->heap, info->treeCount, sizeof(double), &good);
+    k->scratch = rgHeap_Allocate(&world->heap, nv, sizeof(double), &good);
     if (!good) {
         return rg_errorMemory;
     }

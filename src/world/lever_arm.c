@@ -3,13 +3,12 @@
 #include "world/world.h"
 
 // Distance of the farthest point of each link's subtree from its origin, roughly.
-static void rgWorld_FindLinkLeverArm(const rgWorld* world, double* reach) {
-    const rgModel* model = world->model;
+static void rgLinkLeverArm(const rgContactSet* contacts, const rgModel* model, double* reach) {
     for (int l = 0; l < rgModel_AllLinks(model); ++l) {
         reach[l] = rgLength(model->links[l].center);
     }
-    for (int i = 0; i < world->contacts.colliderCount; ++i) {
-        const rgCollider* collider = &world->contacts.colliders[i];
+    for (int i = 0; i < contacts->colliderCount; ++i) {
+        const rgCollider* collider = &contacts->colliders[i];
         const rgPlace* place = &model->shapePlaces[collider->shape];
         if (isfinite(collider->radius)) {
             reach[place->link] =
@@ -36,29 +35,29 @@ static bool rgDofTurns(const rgModel* model, int v) {
     }
 }
 
-void rgWorld_SetLeverArms(rgWorld* world) {
-    const rgModel* model = world->model;
-    rgWorld_FindLinkLeverArm(world, world->kinematics.linkLeverArm);
+void rgKinematics_SetLeverArms(rgKinematics* kinematics, const rgContactSet* contacts) {
+    const rgModel* model = kinematics->dynamics->model;
+    rgLinkLeverArm(contacts, kinematics->dynamics->model, kinematics->linkLeverArm);
     for (int v = 0; v < model->vCount; ++v) {
-        double reach = world->kinematics.linkLeverArm[model->dofs[v].link];
-        world->kinematics.leverArm[v] =
-            !rgDofTurns(model, v) || reach == 0 ? RG_LEAST_REACH : reach;
+        double reach = kinematics->linkLeverArm[model->dofs[v].link];
+        kinematics->leverArm[v] = !rgDofTurns(model, v) || reach == 0 ? RG_LEAST_REACH : reach;
     }
 }
 
 // Torsion and rolling: the smaller of the two shapes.
-static double rgSpinLength(const rgWorld* world, const rgContactPoint* point) {
-    double a = world->contacts.colliders[point->colliderA].radius;
-    double b = world->contacts.colliders[point->colliderB].radius;
+static double rgSpinLength(const rgContactSet* contacts, const rgContactPoint* point) {
+    double a = contacts->colliders[point->colliderA].radius;
+    double b = contacts->colliders[point->colliderB].radius;
     return isfinite(fmin(a, b)) ? fmin(a, b) : RG_LEAST_REACH;
 }
 
 // A row that measures coordinates: metres at the end of what its first coordinate turns.
-static double rgCoordinateLength(const rgWorld* world, int row) {
-    const rgRows* rows = &world->constraints.rows;
+static double rgCoordinateLength(const rgConstraintSet* constraints, const rgKinematics* kinematics,
+                                 int row) {
+    const rgRows* rows = &constraints->rows;
     for (int k = rows->rowStart[row]; k < rows->rowStart[row + 1]; ++k) {
         if (rows->value[k] != 0) {
-            return world->kinematics.leverArm[rows->column[k]] / fabs(rows->value[k]);
+            return kinematics->leverArm[rows->column[k]] / fabs(rows->value[k]);
         }
     }
     return RG_LEAST_REACH;
@@ -80,32 +79,34 @@ static bool rgIsLengthRow(const rgModel* model, const rgRowSource* source) {
     return tendon >= 0 && model->tendons[tendon].pointCount > 0;
 }
 
-static double rgRowLength(const rgWorld* world, int row) {
-    const rgRows* rows = &world->constraints.rows;
+static double rgRowLength(const rgConstraintSet* constraints, const rgKinematics* kinematics,
+                          const rgContactSet* contacts, int row) {
+    const rgRows* rows = &constraints->rows;
     const rgRowSource* source = &rows->sources[row];
     if (source->kind < 0) {
-        return source->row >= 3 ? rgSpinLength(world, &world->contacts.points[source->index]) : 1;
+        return source->row >= 3 ? rgSpinLength(contacts, &contacts->points[source->index]) : 1;
     }
-    if (rgIsLengthRow(world->model, source)) {
+    if (rgIsLengthRow(kinematics->dynamics->model, source)) {
         return 1;
     }
     if (source->kind != rg_constraintEquality) {
-        return rgCoordinateLength(world, row);
+        return rgCoordinateLength(constraints, kinematics, row);
     }
-    switch (world->model->equalities[source->index].kind) {
+    switch (kinematics->dynamics->model->equalities[source->index].kind) {
     case rg_equalityConnect:
         return 1;
     case rg_equalityWeld: // about the axes of space: whatever coordinate turns last
         return source->row < 3 || rows->rowStart[row + 1] == rows->rowStart[row]
                    ? 1
-                   : world->kinematics.leverArm[rows->column[rows->rowStart[row + 1] - 1]];
+                   : kinematics->leverArm[rows->column[rows->rowStart[row + 1] - 1]];
     default:
-        return rgCoordinateLength(world, row);
+        return rgCoordinateLength(constraints, kinematics, row);
     }
 }
 
-void rgWorld_FillLengths(rgWorld* world) {
-    for (int r = 0; r < world->constraints.rows.rowCount; ++r) {
-        world->constraints.rows.length[r] = rgRowLength(world, r);
+void rgConstraintSet_FillLengths(rgConstraintSet* constraints, const rgKinematics* kinematics,
+                                 const rgContactSet* contacts) {
+    for (int r = 0; r < constraints->rows.rowCount; ++r) {
+        constraints->rows.length[r] = rgRowLength(constraints, kinematics, contacts, r);
     }
 }

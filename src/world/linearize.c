@@ -243,10 +243,10 @@ static rgResult rgPlaceMiddle(rgWorld* world) {
         return rg_ok;
     }
     rgDynamics* d = world->kinematics.dynamics;
-    rgWorld_PlaceStart(world, d);
+    rgKinematics_PlaceStart(&world->kinematics, world->settings.dt, d);
     rgDynamics_SetState(d, world->kinematics.q, world->kinematics.v);
     rgDynamics_NeedMass(d);
-    rgWorld_PlaceTendons(world);
+    rgTransmission_PlaceTendons(&world->transmission, &world->kinematics);
     return rgDynamics_Factorize(d, world->free.added);
 }
 

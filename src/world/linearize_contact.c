@@ -101,7 +101,7 @@ static void rgProbePair(const rgWorld* world, rgLinearization* l, int first, int
     rgPairProbe probe = {.A = &world->contacts.colliders[points->colliderA],
                          .B = &world->contacts.colliders[points->colliderB],
                          .cache = &pair->cache};
-    probe.margin = rgWorld_PairMargin(world, probe.A, probe.B, rgPairTravel(probe.A, probe.B));
+    probe.margin = rgPairMargin(&world->def, probe.A, probe.B, rgPairTravel(probe.A, probe.B));
     rgVec3 about = points->position;
     rgManifold sides[2];
     for (int i = 0; i < count; ++i) {

@@ -31,10 +31,11 @@ void rgFlow_Fill(const rgWorld* world, const double* v, rgFlow* flow) {
 
 void rgLinearize_Laws(rgWorld* world, rgLinearization* l) {
     for (int t = 0; t < world->model->treeCount; ++t) {
-        l->laws[t] = world->sleep.asleep[t] != 0          ? rg_treeAsleep
-                     : world->kinematics.isFreeBody[t]    ? rg_treeFree
-                     : world->fast.isFast[t]              ? rg_treeFast
-                     : rgWorld_IsRefined(world, t)        ? rg_treeRefined
+        l->laws[t] = world->sleep.asleep[t] != 0       ? rg_treeAsleep
+                     : world->kinematics.isFreeBody[t] ? rg_treeFree
+                     : world->fast.isFast[t]           ? rg_treeFast
+                     : rgTreeIsRefined(&world->kinematics, &world->constraints, &world->sleep, t)
+                         ? rg_treeRefined
                      : world->kinematics.driftTime[t] > 0 ? rg_treeMiddle
                                                           : rg_treeStart;
     }
@@ -394,7 +395,8 @@ static void rgAddDrives(rgWorld* world, rgLinearization* l, double* asked) {
                     rgLinearization_Freeze(l, "lever arms of actuators");
                 }
             }
-            int count = rgActuatorEntries(world, a);
+            int count =
+                rgActuatorEntries(&world->transmission, &world->constraints, world->model, a);
             for (int k = 0; k < count; ++k) {
                 int i = world->constraints.entryColumns[k];
                 double value = world->constraints.entryValues[k];

@@ -31,7 +31,7 @@ static double rgMaterialSlope(const rgWorld* world, const rgContactPoint* point,
     double own = friction ? model->shapes[of->index].material.mu
                           : model->shapes[of->index].material.restitution;
     double step = RG_MATERIAL_STEP * fmax(own, RG_MATERIAL_STEP);
-    rgMaterial pair = rgWorld_Material(world, point);
+    rgMaterial pair = rgContactSet_Material(&world->contacts, &world->def, world->model, point);
     for (int side = 0; side < 2; ++side) {
         rgMaterial materials[2] = {A->material, B->material};
         for (int k = 0; k < 2; ++k) {
@@ -61,7 +61,9 @@ static void rgByMaterial(rgWorld* world, rgLinearization* l, const rgQuantity* o
         if (of->kind == rg_quantityRestitution && point->restitutionBias < 0) {
             double before = rgRows_Speed(rows, first + 2, world->kinematics.v);
             *rgCell(l, l->rows, first + 2, column) +=
-                rgWorld_RestitutionShare(world, point) * before * rgMaterialSlope(world, point, of);
+                rgConstraintSet_RestitutionShare(&world->constraints, &world->contacts,
+                                                 world->model, point) *
+                before * rgMaterialSlope(world, point, of);
         }
         if (of->kind == rg_quantityFriction && l->modes[first] == rg_modeSlip) {
             double slope = rgMaterialSlope(world, point, of) * rows->lambda[first + 2];
@@ -247,8 +249,11 @@ static void rgByRowGain(rgWorld* world, rgLinearization* l, int row, const rgAct
     const rgRows* rows = &world->constraints.rows;
     double dt = world->settings.dt, k = drive->stiffness, d = drive->damping;
     double rate = rgRows_Speed(rows, row, world->kinematics.v);
-    double mobility = rgRows_Mobility(world, row), gain = dt * (dt * k + d);
-    rgWeights w = rgSpringWeights(rgRows_DriftTime(world, row), gain * mobility);
+    double mobility = rgRows_Mobility(&world->constraints, &world->kinematics, row),
+           gain = dt * (dt * k + d);
+    rgWeights w = rgSpringWeights(
+        rgRows_DriftTime(&world->constraints, &world->kinematics, world->settings.dt, row),
+        gain * mobility);
     double R = 1 / (dt * (dt * k * w.ahead + d * w.share));
     double before = (d * (1 - w.share) + dt * k * (w.along - w.ahead)) * rate;
     double rest = dt * (k * drive->position + before - drive->command) + rows->lambda[row];
@@ -276,7 +281,9 @@ static void rgByActuator(rgWorld* world, rgLinearization* l, const rgQuantity* o
     if (drive->mode != rg_actuatorRow && of->kind == rg_quantityGain) {
         bool inside = drive->mode != rg_actuatorForce ||
                       (drive->command > drive->lower && drive->command < drive->upper);
-        int count = inside ? rgActuatorEntries(world, of->index) : 0;
+        int count = inside ? rgActuatorEntries(&world->transmission, &world->constraints,
+                                               world->model, of->index)
+                           : 0;
         for (int k = 0; k < count; ++k) {
             *rgCell(l, l->force, world->constraints.entryColumns[k], column) +=
                 dt * world->constraints.entryValues[k] * control;

@@ -152,7 +152,8 @@ static rgLawSlope rgSpringSlope(const rgWorld* world, int row, rgSoftness soft, 
     int tree = world->constraints.treeOfDof[rows->column[rows->rowStart[row]]];
     double gain = dt * (dt * k + d);
     rgWeights w =
-        rgWeightsOf(world->kinematics.driftTime[tree], gain * rgRows_Mobility(world, row), &slope);
+        rgWeightsOf(world->kinematics.driftTime[tree],
+                    gain * rgRows_Mobility(&world->constraints, &world->kinematics, row), &slope);
     double R = 1 / (dt * (dt * k * w.ahead + d * w.share)), half = 0.5 * (1 + w.along);
     double rate = rgRows_Speed(rows, row, world->kinematics.v);
     double before = d * (1 - w.share) + dt * k * (w.along - w.ahead);
@@ -202,7 +203,7 @@ static bool rgIsWayOf(const rgModel* model, const rgRowSource* source) {
 static void rgLinearizeLimit(const rgWorld* world, rgLinearization* l, int row) {
     const rgRows* rows = &world->constraints.rows;
     int link = world->model->dofs[rows->column[rows->rowStart[row]]].link;
-    double ahead = rgWorld_TimeAhead(world, link, link);
+    double ahead = rgKinematics_TimeAhead(&world->kinematics, &world->settings, link, link);
     const rgRowSource* source = &rows->sources[row];
     bool soft = rows->compliance[row] != 0;
     double slope = soft ? 1 / (rows->gap[row] > 0 ? ahead : world->settings.dt)
@@ -427,7 +428,9 @@ static void rgLinearizeRow(rgWorld* world, rgLinearization* l, int row) {
         rgLinearizeEquality(world, l, row);
         if (rgEqualityIsLoop(def)) {
             rgAddLoopTurning(world, l, &l->flows[0], row, 1);
-            if (rgRows_DriftTime(world, row) > 0 && def->stiffness == 0) {
+            if (rgRows_DriftTime(&world->constraints, &world->kinematics, world->settings.dt, row) >
+                    0 &&
+                def->stiffness == 0) {
                 rgAddLoopGain(world, l, row);
             }
         }
@@ -446,7 +449,8 @@ static rgLawSlope rgSoftSlope(rgWorld* world, rgLinearization* l, const rgContac
     int normal = point->firstRow + 2;
     double dt = world->settings.dt, k = material->stiffness, lambda = rows->lambda[normal];
     double gap = point->gap, c = k * material->dissipation;
-    double lead = rgRows_DriftTime(world, normal);
+    double lead =
+        rgRows_DriftTime(&world->constraints, &world->kinematics, world->settings.dt, normal);
     double rate = rgRows_Speed(rows, normal, world->kinematics.v), start = lead * rate - gap;
     double share = start > 0 ? sqrt(point->springEnergy / (0.5 * k)) / start : 1;
     if (start > 0 && share < 1 - 1e-12) {
@@ -454,7 +458,7 @@ static rgLawSlope rgSoftSlope(rgWorld* world, rgLinearization* l, const rgContac
     }
     double d = material->damping + c * share * RG_MAX(-gap, 0), byGap = gap < 0 ? -c * share : 0;
     int count = world->contacts.manifolds[point->pair].count;
-    double mobility = rgRows_Mobility(world, normal), slope;
+    double mobility = rgRows_Mobility(&world->constraints, &world->kinematics, normal), slope;
     rgWeights w = rgWeightsOf(lead, count * dt * (dt * k + d) * mobility, &slope);
     double half = 0.5 * (1 + w.along), gain, bias, R, gapSlope, rateSlope, byD, byW;
     if (start <= 0) {
@@ -488,7 +492,8 @@ static rgLawSlope rgRigidSlope(rgWorld* world, rgLinearization* l, const rgConta
     if (point->restitutionBias < 0) {
         const rgRows* rows = &world->constraints.rows;
         double before = rgRows_Speed(rows, point->firstRow + 2, world->kinematics.v);
-        double share = rgWorld_RestitutionShare(world, point);
+        double share = rgConstraintSet_RestitutionShare(&world->constraints, &world->contacts,
+                                                        world->model, point);
         if (share < 1 || point->restitutionBias < material->restitution * before) {
             rgLinearization_Freeze(l, "rebounds that are bounded by energy");
         }
@@ -545,9 +550,11 @@ void rgLinearize_Rows(rgWorld* world, rgLinearization* l) {
         if (!rgContactActs(l, point)) {
             continue;
         }
-        rgMaterial material = rgWorld_Material(world, point);
-        double ahead = rgWorld_TimeAhead(world, world->contacts.colliders[point->colliderA].link,
-                                         world->contacts.colliders[point->colliderB].link);
+        rgMaterial material =
+            rgContactSet_Material(&world->contacts, &world->def, world->model, point);
+        double ahead = rgKinematics_TimeAhead(&world->kinematics, &world->settings,
+                                              world->contacts.colliders[point->colliderA].link,
+                                              world->contacts.colliders[point->colliderB].link);
         rgFreezeContact(world, l, point, &material);
         rgLawSlope slope = point->isSoft ? rgSoftSlope(world, l, point, &material, ahead)
                                          : rgRigidSlope(world, l, point, &material, ahead);

@@ -557,11 +557,13 @@ static void rgListProjected(const rgWorld* world, rgLinearization* l) {
         }
         const rgRowSource* source = &rows->sources[line->row];
         int link = world->model->dofs[rows->column[rows->rowStart[line->row]]].link;
-        double ahead = rgWorld_TimeAhead(world, link, link), gap = rows->gap[line->row];
+        double ahead = rgKinematics_TimeAhead(&world->kinematics, &world->settings, link, link),
+               gap = rows->gap[line->row];
         if (source->kind < 0) {
             const rgContactPoint* point = &world->contacts.points[source->index];
-            ahead = rgWorld_TimeAhead(world, world->contacts.colliders[point->colliderA].link,
-                                      world->contacts.colliders[point->colliderB].link);
+            ahead = rgKinematics_TimeAhead(&world->kinematics, &world->settings,
+                                           world->contacts.colliders[point->colliderA].link,
+                                           world->contacts.colliders[point->colliderB].link);
         }
         double slope = fabs(gap) < 2 * RG_SLOP ? 0 : 1;
         rgOpenProjected(l, line->row, rgProjectedShare(world, line->end), ahead, slope,

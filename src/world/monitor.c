@@ -7,9 +7,8 @@ static bool rgIsStiff(const rgMaterial* material) {
 }
 
 // True if springs of contacts or soft loops hold energy that rgDynamics_Energy() does not count.
-static bool rgWorld_Stores(const rgWorld* world) {
-    const rgModel* model = world->model;
-    bool stores = world->def.stiffness > 0 || world->def.tangentialStiffness > 0;
+static bool rgHasOtherSprings(const rgModel* model, const rgWorldDef* def) {
+    bool stores = def->stiffness > 0 || def->tangentialStiffness > 0;
     for (int i = 0; i < model->info.shapeCount; ++i) {
         stores = stores || rgIsStiff(&model->shapes[i].material);
     }
@@ -22,19 +21,19 @@ static bool rgWorld_Stores(const rgWorld* world) {
     return stores;
 }
 
-void rgMonitor_Create(rgWorld* world) {
-    world->monitor.stores = rgWorld_Stores(world);
-    world->monitor.placed = true;
+void rgMonitor_Create(rgMonitor* monitor, const rgWorldDef* def, const rgModel* model) {
+    monitor->stores = rgHasOtherSprings(model, def);
+    monitor->placed = true;
 }
 
-void rgMonitor_Reset(rgWorld* world) {
-    world->monitor.placed = true;
-    world->monitor.ranAway = false;
+void rgMonitor_Reset(rgMonitor* monitor) {
+    monitor->placed = true;
+    monitor->ranAway = false;
 }
 
-void rgMonitor_Change(rgWorld* world) {
-    world->monitor.stores = world->monitor.stores || rgWorld_Stores(world);
-    world->monitor.passive = false;
+void rgMonitor_Change(rgMonitor* monitor, const rgWorldDef* def, const rgModel* model) {
+    monitor->stores = monitor->stores || rgHasOtherSprings(model, def);
+    monitor->passive = false;
 }
 
 static void rgMonitor_Update(rgMonitor* monitor, rgAnomaly* most, rgAnomaly one, double normal,
@@ -47,14 +46,14 @@ static void rgMonitor_Update(rgMonitor* monitor, rgAnomaly* most, rgAnomaly one,
     }
 }
 
-static double rgMonitor_NormalEnergy(const rgWorld* world, double share) {
-    double slow = 0.5 * world->model->info.mass * RG_ANOMALY_SPEED * RG_ANOMALY_SPEED;
-    return share * world->monitor.motion + slow;
+static double rgMonitor_NormalEnergy(const rgMonitor* monitor, const rgModel* model, double share) {
+    double slow = 0.5 * model->info.mass * RG_ANOMALY_SPEED * RG_ANOMALY_SPEED;
+    return share * monitor->motion + slow;
 }
 
-static rgAnomaly rgAnomalyAt(const rgWorld* world, double amount, const rgCollider* A,
+static rgAnomaly rgAnomalyAt(const rgState* state, double amount, const rgCollider* A,
                              const rgCollider* B) {
-    return (rgAnomaly){amount, *world->state.time, {A->shape + 1}, {B->shape + 1}};
+    return (rgAnomaly){amount, *state->time, {A->shape + 1}, {B->shape + 1}};
 }
 
 // ---- depth (monitor.1)
@@ -72,7 +71,7 @@ void rgMonitor_CheckPair(rgWorld* world, rgPairMemory* pair, const rgManifold* m
         return; // placed so: parts of a robot that overlap by design
     }
     double speed = rgLength(rgSub(A->velocity, B->velocity)) + A->spin + B->spin;
-    rgAnomaly depth = rgAnomalyAt(world, before - least - world->settings.dt * speed, A, B);
+    rgAnomaly depth = rgAnomalyAt(&world->state, before - least - world->settings.dt * speed, A, B);
     double normal = RG_ANOMALY_LEAST_DEPTH + RG_ANOMALY_DEPTH_RATIO * RG_MIN(A->radius, B->radius);
     rgMonitor_Update(monitor, &monitor->health.depth, depth, normal, rg_anomalyDepth);
 }
@@ -93,9 +92,11 @@ static void rgMonitor_Forces(rgWorld* world) {
     if (point == NULL || weight == 0 || force <= RG_ANOMALY_FORCE_RATIO * weight) {
         return;
     }
-    double kinetic = rgDynamics_Energy(rgWorld_CurrentDynamics(world)).kinetic;
+    double kinetic =
+        rgDynamics_Energy(rgReadout_CurrentDynamics(world->readout, &world->state, world->model))
+            .kinetic;
     double stop = sqrt(2 * mass * RG_MAX(kinetic, monitor->motion)) / world->settings.dt;
-    rgAnomaly one = rgAnomalyAt(world, force, &world->contacts.colliders[point->colliderA],
+    rgAnomaly one = rgAnomalyAt(&world->state, force, &world->contacts.colliders[point->colliderA],
                                 &world->contacts.colliders[point->colliderB]);
     double normal = RG_ANOMALY_FORCE_RATIO * weight + RG_ANOMALY_STOP_RATIO * stop;
     rgMonitor_Update(monitor, &monitor->health.force, one, normal, rg_anomalyForce);
@@ -105,8 +106,8 @@ static void rgMonitor_Forces(rgWorld* world) {
 
 static bool rgWorld_IsDriven(const rgWorld* world) {
     bool driven = world->free.stateHasWrench || world->free.compensates ||
-                  world->constraints.hasBelts || rgWorld_KinematicMoves(world) ||
-                  rgWorld_RegularizedRows(world) > 0 ||
+                  world->constraints.hasBelts || rgKinematics_LinksMove(&world->kinematics) ||
+                  rgConstraintSet_RegularizedRows(&world->constraints, &world->contacts) > 0 ||
                   (world->free.hasFluid && rgLengthSquared(world->model->info.options.wind) > 0);
     for (int a = 0; a < world->model->info.actuatorCount; ++a) {
         driven = driven || world->transmission.actuatorForce[a] != 0;
@@ -118,23 +119,24 @@ static bool rgWorld_IsDriven(const rgWorld* world) {
 }
 
 static double rgMonitor_Energy(rgWorld* world) {
-    rgEnergy energy = rgDynamics_Energy(rgWorld_CurrentDynamics(world));
+    rgEnergy energy =
+        rgDynamics_Energy(rgReadout_CurrentDynamics(world->readout, &world->state, world->model));
     world->monitor.motion = RG_MAX(world->monitor.motion, energy.kinetic);
     return energy.kinetic + energy.potential + energy.spring;
 }
 
 // Energy of the contact springs at the start of the step.
-static double rgWorld_SpringEnergy(const rgWorld* world) {
+static double rgContactSet_SpringEnergy(const rgContactSet* contacts) {
     double sum = 0;
-    for (int i = 0; i < world->contacts.pointCount; ++i) {
-        sum += world->contacts.points[i].springEnergy;
+    for (int i = 0; i < contacts->pointCount; ++i) {
+        sum += contacts->points[i].springEnergy;
     }
     return sum;
 }
 
 // monitor.3: The kinetic energy is a hundred times what it would be without the rise.
-static bool rgMonitor_IsRunaway(const rgWorld* world, double kinetic, double rise) {
-    double slow = 0.5 * world->model->info.mass * RG_RUNAWAY_SPEED * RG_RUNAWAY_SPEED;
+static bool rgMonitor_IsRunaway(const rgModel* model, double kinetic, double rise) {
+    double slow = 0.5 * model->info.mass * RG_RUNAWAY_SPEED * RG_RUNAWAY_SPEED;
     return kinetic > slow && rise > (1 - 1.0 / RG_RUNAWAY_RATIO) * kinetic;
 }
 
@@ -145,7 +147,7 @@ void rgMonitor_BeforeCommit(rgWorld* world) {
     if (passive && (monitor->placed || !monitor->passive)) {
         monitor->count = 0;
         monitor->motion = 0;
-        monitor->least = rgMonitor_Energy(world) + rgWorld_SpringEnergy(world);
+        monitor->least = rgMonitor_Energy(world) + rgContactSet_SpringEnergy(&world->contacts);
         rgReadout_Invalidate(world->readout);
     }
     monitor->passive = passive;
@@ -163,14 +165,17 @@ void rgMonitor_AfterCommit(rgWorld* world) {
         return;
     }
     double energy = rgMonitor_Energy(world);
-    double normal = rgMonitor_NormalEnergy(world, RG_ANOMALY_ENERGY_RATIO);
+    double normal = rgMonitor_NormalEnergy(&world->monitor, world->model, RG_ANOMALY_ENERGY_RATIO);
     rgAnomaly rise = {energy - monitor->least, *world->state.time, {0}, {0}};
     rgMonitor_Update(monitor, &monitor->health.energy, rise, normal, rg_anomalyEnergy);
     if (!monitor->stores && energy < monitor->least) {
         monitor->least = energy;
     }
     monitor->ranAway = rgMonitor_IsRunaway(
-        world, rgDynamics_Energy(rgWorld_CurrentDynamics(world)).kinetic, rise.amount);
+        world->model,
+        rgDynamics_Energy(rgReadout_CurrentDynamics(world->readout, &world->state, world->model))
+            .kinetic,
+        rise.amount);
 }
 
 // monitor.3: Nothing is faster than light: an explosion that something drives.

@@ -13,10 +13,12 @@ bool rgAllFinite(const double* x, int count) {
 }
 
 // step.12: v+ = v_free + M^^-1 J' lambda
-void rgWorld_NextVelocity(const rgWorld* world, double* v) {
-    const rgRows* rows = &world->constraints.rows;
-    int nv = world->model->vCount;
-    const double* W = world->constraints.whitened;
+void rgConstraintSet_NextVelocity(const rgConstraintSet* constraints,
+                                  const rgKinematics* kinematics, const rgFreeMotion* motion,
+                                  double* v) {
+    const rgRows* rows = &constraints->rows;
+    int nv = kinematics->dynamics->model->vCount;
+    const double* W = constraints->whitened;
     memset(v, 0, (size_t)nv * sizeof(double));
     for (int b = 0; b < rows->blockCount; ++b) {
         int r = rows->blocks[b].firstRow, end = r + rows->blocks[b].rowCount;
@@ -36,16 +38,17 @@ void rgWorld_NextVelocity(const rgWorld* world, double* v) {
         }
     }
     if (rows->rowCount > 0) {
-        rgDynamics_Unwhiten(world->kinematics.dynamics, v);
+        rgDynamics_Unwhiten(kinematics->dynamics, v);
     }
     for (int i = 0; i < nv; ++i) {
-        v[i] += world->free.v[i];
+        v[i] += motion->v[i];
     }
 }
 
 rgResult rgUpdateVelocity(rgStep* step) {
     rgWorld* world = step->world;
-    rgWorld_NextVelocity(world, world->next.v);
+    rgConstraintSet_NextVelocity(&world->constraints, &world->kinematics, &world->free,
+                                 world->next.v);
     return rgAllFinite(world->next.v, world->model->vCount) ? rg_ok : rg_errorNumeric;
 }
 
@@ -59,7 +62,8 @@ rgResult rgStoreContactState(rgStep* step) {
                 rows->lambda[r] / world->settings.dt;
         }
     }
-    step->report->regularizedRows = rgWorld_RegularizedRows(world);
+    step->report->regularizedRows =
+        rgConstraintSet_RegularizedRows(&world->constraints, &world->contacts);
     rgResult result = rgWorld_TransportFast(world);
     if (result != rg_ok) {
         return result;
@@ -97,9 +101,10 @@ static void rgMoveFree(const rgLink* link, bool aboutCenter, const double* q, co
     memcpy(out + 3, rotation, sizeof(rotation));
 }
 
-static void rgWorld_MoveLinks(const rgWorld* world, int first, int end, const double* q,
-                              const double* v, double time, double* next) {
-    const rgModel* model = world->model;
+static void rgKinematics_IntegrateLinks(const rgKinematics* kinematics, int first, int end,
+                                        const double* q, const double* v, double time,
+                                        double* next) {
+    const rgModel* model = kinematics->dynamics->model;
     for (int i = first; i < end; ++i) {
         const rgLink* link = &model->links[i];
         const double *from = q + link->q, *rate = v + link->v;
@@ -107,33 +112,34 @@ static void rgWorld_MoveLinks(const rgWorld* world, int first, int end, const do
         if (link->kind == rg_linkSpherical) {
             rgTurnQuat(from, rate, time, out);
         } else if (link->kind == rg_linkFree) {
-            rgMoveFree(link, world->kinematics.isFreeBody[link->tree], from, rate, time, out);
+            rgMoveFree(link, kinematics->isFreeBody[link->tree], from, rate, time, out);
         } else {
             out[0] = from[0] + time * rate[0];
         }
     }
 }
 
-void rgWorld_Move(const rgWorld* world, const double* q, const double* v, double time,
-                  double* next) {
-    rgWorld_MoveLinks(world, 1, world->model->linkCount, q, v, time, next);
+void rgKinematics_Integrate(const rgKinematics* kinematics, const double* q, const double* v,
+                            double time, double* next) {
+    rgKinematics_IntegrateLinks(kinematics, 1, kinematics->dynamics->model->linkCount, q, v, time,
+                                next);
 }
 
-void rgWorld_MoveTree(const rgWorld* world, int tree, const double* q, const double* v, double time,
-                      double* next) {
-    const rgTree* range = &world->model->trees[tree];
-    rgWorld_MoveLinks(world, range->firstLink, range->firstLink + range->linkCount, q, v, time,
-                      next);
+void rgKinematics_IntegrateTree(const rgKinematics* kinematics, int tree, const double* q,
+                                const double* v, double time, double* next) {
+    const rgTree* range = &kinematics->dynamics->model->trees[tree];
+    rgKinematics_IntegrateLinks(kinematics, range->firstLink, range->firstLink + range->linkCount,
+                                q, v, time, next);
 }
 
 // step.14: While a free body turns, the velocity of its centre stays, that of its origin does not.
-void rgWorld_TransformVelocity(const rgWorld* world, const double* from, const double* to,
-                               double* v) {
-    const rgModel* model = world->model;
+void rgKinematics_TransformVelocity(const rgKinematics* kinematics, const double* from,
+                                    const double* to, double* v) {
+    const rgModel* model = kinematics->dynamics->model;
     for (int t = 0; t < model->treeCount; ++t) {
         const rgLink* link = &model->links[model->trees[t].firstLink];
         const rgVec3 c = link->center;
-        if (!world->kinematics.isFreeBody[t] || (c.x == 0 && c.y == 0 && c.z == 0)) {
+        if (!kinematics->isFreeBody[t] || (c.x == 0 && c.y == 0 && c.z == 0)) {
             continue;
         }
         double* out = v + link->v;
@@ -150,7 +156,8 @@ rgResult rgIntegratePositions(rgStep* step) {
     for (int t = 0; t < model->treeCount; ++t) {
         if (world->fast.substeps[t] == 1) { // otherwise it is there
             double rest = world->settings.dt - world->kinematics.driftTime[t];
-            rgWorld_MoveTree(world, t, world->kinematics.q, world->next.endV, rest, world->next.q);
+            rgKinematics_IntegrateTree(&world->kinematics, t, world->kinematics.q, world->next.endV,
+                                       rest, world->next.q);
         }
     }
     return rgAllFinite(world->next.q, model->qCount) ? rg_ok : rg_errorNumeric;
@@ -162,7 +169,8 @@ rgResult rgUpdateBodyVelocity(rgStep* step) {
     rgWorld* world = step->world;
     const rgModel* model = world->model;
     memcpy(world->next.bodyV, world->next.endV, (size_t)model->vCount * sizeof(double));
-    rgWorld_TransformVelocity(world, world->kinematics.q, world->next.q, world->next.bodyV);
+    rgKinematics_TransformVelocity(&world->kinematics, world->kinematics.q, world->next.q,
+                                   world->next.bodyV);
     rgModel_BodyVelocity(model, world->next.q, world->next.bodyV, world->next.bodyV);
     return rgUpdateFastVelocity(world);
 }
@@ -193,12 +201,12 @@ void rgWorld_StepVelocityAfter(const rgWorld* world, double* v) {
 
 // Rates of joints that turn freely, from axes of the body to those of its parent or back: what
 // spins changes its rate steadily there, and not as seen by itself.
-void rgWorld_TurnRates(const rgWorld* world, double* v, bool out) {
-    const rgModel* model = world->model;
+void rgKinematics_TurnRates(const rgKinematics* kinematics, double* v, bool out) {
+    const rgModel* model = kinematics->dynamics->model;
     for (int i = 1; i < model->linkCount; ++i) {
         const rgLink* link = &model->links[i];
         if (link->kind == rg_linkSpherical || link->kind == rg_linkFree) {
-            const double* q = world->kinematics.q + link->q + (link->kind == rg_linkFree ? 3 : 0);
+            const double* q = kinematics->q + link->q + (link->kind == rg_linkFree ? 3 : 0);
             double* w = v + link->v + link->vCount - 3;
             rgQuat turn = {q[0], q[1], q[2], q[3]};
             rgVec3 rate = rgVec(w[0], w[1], w[2]);
@@ -231,7 +239,7 @@ void rgWorld_CommitPredictor(rgWorld* world) {
     for (int i = 0; i < model->vCount; ++i) {
         world->kinematics.scratch[i] = world->next.endV[i] - world->kinematics.v[i];
     }
-    rgWorld_TurnRates(world, world->kinematics.scratch, true);
+    rgKinematics_TurnRates(&world->kinematics, world->kinematics.scratch, true);
     for (int i = 1; i < model->linkCount; ++i) {
         const rgLink* link = &model->links[i];
         int first = link->v, count = link->vCount;
@@ -246,14 +254,13 @@ void rgWorld_CommitPredictor(rgWorld* world) {
     memset(world->state.isSet, 0, (size_t)model->treeCount * sizeof(double));
 }
 
-bool rgNext_Create(rgWorld* world) {
-    rgNext* next = &world->next;
-    int nv = world->model->vCount;
-    int nq = world->model->qCount;
+bool rgNext_Create(rgNext* next, rgHeap* heap, const rgModel* model) {
+    int nv = model->vCount;
+    int nq = model->qCount;
     bool good = true;
-    next->endV = rgWorld_Allocate(world, nv, sizeof(double), &good);
-    next->v = rgWorld_Allocate(world, nv, sizeof(double), &good);
-    next->q = rgWorld_Allocate(world, nq, sizeof(double), &good);
-    next->bodyV = rgWorld_Allocate(world, nv, sizeof(double), &good);
+    next->endV = rgHeap_Allocate(heap, nv, sizeof(double), &good);
+    next->v = rgHeap_Allocate(heap, nv, sizeof(double), &good);
+    next->q = rgHeap_Allocate(heap, nq, sizeof(double), &good);
+    next->bodyV = rgHeap_Allocate(heap, nv, sizeof(double), &good);
     return good;
 }

@@ -28,19 +28,18 @@ rgResult rgProjection_Create(rgWorld* world) {
     return good ? rgCreateContactSolver(&def, &p->solver) : rg_errorMemory;
 }
 
-void rgProjection_Destroy(rgWorld* world) {
-    rgProjection* p = world->projection;
+void rgProjection_Destroy(rgProjection* p, const rgAllocator* allocator) {
     if (p == NULL) {
         return;
     }
     rgDestroyContactSolver(p->solver);
-    rgRows_Free(world, &p->rows);
+    rgRows_Free(&p->rows, allocator);
     void* arrays[] = {p->halfLines, p->whitened, p->dense, p->diagonal,
                       p->column,    p->x,        p->work,  p->moved};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
-        rgRelease(&world->heap.allocator, arrays[i]);
+        rgRelease(allocator, arrays[i]);
     }
-    rgRelease(&world->heap.allocator, p);
+    rgRelease(allocator, p);
 }
 
 // ---- half lines
@@ -56,8 +55,9 @@ static bool rgWorld_IsHalfLine(const rgWorld* world, int row, double* end) {
         if (source->row != 2 || point->isSoft || point->overlaps) {
             return false;
         }
-        ahead = rgWorld_TimeAhead(world, world->contacts.colliders[point->colliderA].link,
-                                  world->contacts.colliders[point->colliderB].link);
+        ahead = rgKinematics_TimeAhead(&world->kinematics, &world->settings,
+                                       world->contacts.colliders[point->colliderA].link,
+                                       world->contacts.colliders[point->colliderB].link);
         gap = point->gap;
         bend = point->gapCorrection;
     } else {
@@ -67,9 +67,10 @@ static bool rgWorld_IsHalfLine(const rgWorld* world, int row, double* end) {
             return false;
         }
         int link = world->model->dofs[rows->column[rows->rowStart[row]]].link;
-        ahead = rgWorld_TimeAhead(world, link, link);
+        ahead = rgKinematics_TimeAhead(&world->kinematics, &world->settings, link, link);
         gap = rgTouchingGap(rows->gap[row]);
-        lead = rgWorld_RowProjectionChange(world, row, world->constraints.isHeld);
+        lead = rgConstraintSet_RowProjectionChange(&world->constraints, &world->kinematics,
+                                                   &world->fast, row, world->constraints.isHeld);
     }
     *end = gap + ahead * (rgRows_Speed(rows, row, world->next.v) + lead) + bend;
     return rgRows_Columns(rows, row) > 0;
@@ -77,9 +78,8 @@ static bool rgWorld_IsHalfLine(const rgWorld* world, int row, double* end) {
 
 // Gap that the projection leaves in place of `end`: at most a share of the depth is undone per
 // step, at most at the push-out speed.
-static double rgWorld_CorrectedGap(const rgWorld* world, double end) {
-    return end > 0 ? end
-                   : fmax(RG_PROJECT_SHARE * end, -world->def.pushOutSpeed * world->settings.dt);
+static double rgCorrectedGap(const rgWorldDef* def, double dt, double end) {
+    return end > 0 ? end : fmax(RG_PROJECT_SHARE * end, -def->pushOutSpeed * dt);
 }
 
 // The half lines of the step; *deep: some of them end in penetration.
@@ -97,26 +97,26 @@ static rgResult rgProjection_ListHalfLines(rgWorld* world, bool* deep) {
         if (rgWorld_IsHalfLine(world, r, &end)) {
             *deep = *deep || end < -RG_SLOP;
             p->halfLines[p->halfLineCount++] =
-                (rgHalfLine){r, rgWorld_CorrectedGap(world, end), end, 0};
+                (rgHalfLine){r, rgCorrectedGap(&world->def, world->settings.dt, end), end, 0};
         }
     }
     return rg_ok;
 }
 
 // Islands with penetration or rigid loops, which the projection moves.
-static void rgProjection_MarkIslands(rgWorld* world) {
-    const rgProjection* p = world->projection;
-    const rgRows* rows = &world->constraints.rows;
-    rgConnectIslands(world);
+static void rgProjection_MarkIslands(rgProjection* p, rgConstraintSet* constraints,
+                                     const rgModel* model) {
+    const rgRows* rows = &constraints->rows;
+    rgConnectIslands(constraints, model);
     for (int i = 0; i < p->halfLineCount; ++i) {
         if (p->halfLines[i].room < -RG_PROJECT_SHARE * RG_SLOP) {
-            world->constraints.islands[rgRowIsland(world, p->halfLines[i].row)].projects = true;
+            constraints->islands[rgRowIsland(constraints, p->halfLines[i].row)].projects = true;
         }
     }
-    for (int r = 0; r < rows->rowCount && world->constraints.rigidEqualityCount > 0; ++r) {
+    for (int r = 0; r < rows->rowCount && constraints->rigidEqualityCount > 0; ++r) {
         if (rows->sources[r].kind == rg_constraintEquality &&
-            world->model->equalities[rows->sources[r].index].stiffness == 0) {
-            world->constraints.islands[rgRowIsland(world, r)].projects = true;
+            model->equalities[rows->sources[r].index].stiffness == 0) {
+            constraints->islands[rgRowIsland(constraints, r)].projects = true;
         }
     }
 }
@@ -127,12 +127,12 @@ static rgResult rgProjection_AddHalfLines(rgWorld* world) {
     const rgRows* from = &world->constraints.rows;
     for (int i = 0; i < p->halfLineCount; ++i) {
         const rgHalfLine* line = &p->halfLines[i];
-        if (!world->constraints.islands[rgRowIsland(world, line->row)].projects) {
+        if (!world->constraints.islands[rgRowIsland(&world->constraints, line->row)].projects) {
             continue;
         }
         int entries = rgRows_Columns(from, line->row), first = p->rows.entryCount;
-        int row =
-            rgRows_AddCopy(world, &p->rows, (rgBlock){.kind = rg_blockHalfLine}, from, line->row);
+        int row = rgRows_AddCopy(&p->rows, &world->heap.allocator,
+                                 (rgBlock){.kind = rg_blockHalfLine}, from, line->row);
         if (row < 0 || rgReserve(&world->heap.allocator, (void**)&p->whitened, &p->whitenedCapacity,
                                  first, first + entries, sizeof(double)) != rg_ok) {
             return rg_errorMemory;
@@ -146,7 +146,9 @@ static rgResult rgProjection_AddHalfLines(rgWorld* world) {
         }
         p->rows.gap[row] = line->room;
         p->rows.compliance[row] = RG_PROJECT_COMPLIANCE_RATIO * G;
-        p->rows.lambda[row] = RG_PROJECT_SHARE * rgWorld_ProjectionImpulse(world, line->row);
+        p->rows.lambda[row] =
+            RG_PROJECT_SHARE *
+            rgConstraintSet_ProjectionImpulse(&world->constraints, &world->contacts, line->row);
         p->rows.sources[row] = (rgRowSource){.kind = -1, .index = i, .slot = -1};
     }
     return rg_ok;
@@ -177,14 +179,15 @@ static double rgProjection_AddLoop(rgWorld* world, int equality) {
     for (int r = first; r < rows->rowCount; ++r) {
         violation = fmax(violation, fabs(rows->gap[r]));
     }
-    rgRows_Regularize(world, rows, first);
+    rgRows_Regularize(rows, &world->kinematics, first);
     return violation;
 }
 
-static void rgProjection_StartLoops(rgWorld* world) {
-    world->projection->closesOpen = false;
-    rgRows_Clear(&world->projection->rows);
-    rgWorld_PlaceTendons(world);
+static void rgProjection_StartLoops(rgProjection* projection, const rgKinematics* kinematics,
+                                    rgTransmission* transmission) {
+    projection->closesOpen = false;
+    rgRows_Clear(&projection->rows);
+    rgTransmission_PlaceTendons(transmission, kinematics);
 }
 
 // Rows of the loops of a step, damped. Open couplings, and open loops that are near, close as far
@@ -194,7 +197,7 @@ static double rgProjection_AddLoops(rgWorld* world) {
     rgProjection* p = world->projection;
     rgRows* rows = &p->rows;
     double largest = 0, most = world->def.pushOutSpeed * world->settings.dt;
-    rgProjection_StartLoops(world);
+    rgProjection_StartLoops(world->projection, &world->kinematics, &world->transmission);
     for (int e = 0; e < world->model->info.equalityCount; ++e) {
         int first = rows->rowCount;
         double violation = rgProjection_AddLoop(world, e);
@@ -221,15 +224,15 @@ static double rgProjection_AddLoops(rgWorld* world) {
 }
 
 // W of the loops, by the factor of M at the middle of the step.
-static rgResult rgProjection_WhitenLoops(rgWorld* world) {
-    rgProjection* p = world->projection;
+static rgResult rgProjection_WhitenLoops(rgProjection* p, const rgKinematics* kinematics,
+                                         const rgAllocator* allocator) {
     const rgRows* rows = &p->rows;
-    rgResult result = rgReserve(&world->heap.allocator, (void**)&p->whitened, &p->whitenedCapacity,
-                                0, rows->entryCount, sizeof(double));
+    rgResult result = rgReserve(allocator, (void**)&p->whitened, &p->whitenedCapacity, 0,
+                                rows->entryCount, sizeof(double));
     if (result == rg_ok && p->loopRowCount > 0) {
-        rgSparse J = {p->loopRowCount, world->model->vCount, rows->rowStart, rows->column,
-                      rows->value};
-        rgDynamics_Whiten(world->kinematics.dynamics, &J, p->whitened);
+        rgSparse J = {p->loopRowCount, kinematics->dynamics->model->vCount, rows->rowStart,
+                      rows->column, rows->value};
+        rgDynamics_Whiten(kinematics->dynamics, &J, p->whitened);
     }
     return result;
 }
@@ -305,8 +308,8 @@ static void rgProjection_Gather(const rgProjection* p, int vCount, double* y) {
 }
 
 // Gauss-Seidel update of all loops as one block. Returns the largest violation before it.
-static double rgProjection_UpdateLoops(const rgWorld* world, double* y) {
-    rgProjection* p = world->projection;
+static double rgProjection_UpdateLoops(rgProjection* p, const rgConstraintSet* constraints,
+                                       double* y) {
     rgRows* rows = &p->rows;
     int n = p->loopRowCount;
     double largest = 0, *change = p->diagonal;
@@ -315,7 +318,7 @@ static double rgProjection_UpdateLoops(const rgWorld* world, double* y) {
             -(rows->gap[r] + rows->compliance[r] * rows->lambda[r] + rgProjection_Dot(p, r, y));
         largest = fmax(largest, fabs(change[r]));
     }
-    world->constraints.kernels->choleskySolve(n, p->dense, rgLeadingDimension(n), change);
+    constraints->kernels->choleskySolve(n, p->dense, rgLeadingDimension(n), change);
     for (int r = 0; r < n; ++r) {
         rows->lambda[r] += change[r];
         rgProjection_AddRow(p, r, change[r], y);
@@ -337,17 +340,17 @@ static double rgProjection_UpdateHalfLine(rgProjection* p, int row, double* y) {
 
 // Gauss-Seidel passes over the loops and each half line. True: the last one changed gaps by less
 // than the tolerance.
-static bool rgProjection_Sweep(rgWorld* world, double depth) {
-    rgProjection* p = world->projection;
+static bool rgProjection_Sweep(rgProjection* p, const rgConstraintSet* constraints,
+                               const rgModel* model, double depth) {
     int first = p->loopRowCount, end = p->rows.rowCount;
     double change = INFINITY;
-    rgProjection_Gather(p, world->model->vCount, p->work);
+    rgProjection_Gather(p, model->vCount, p->work);
     for (int r = first; r < end; ++r) {
         const double* W = p->whitened + p->rows.rowStart[r];
         p->diagonal[r] = rgSquareOf(rgRows_Columns(&p->rows, r), W);
     }
     for (int k = 0; k < RG_PROJECT_PASSES && change > RG_PROJECT_TOLERANCE_RATIO * depth; ++k) {
-        change = first > 0 ? rgProjection_UpdateLoops(world, p->work) : 0;
+        change = first > 0 ? rgProjection_UpdateLoops(p, constraints, p->work) : 0;
         if (first == end) {
             return true; // loops alone: one exact block
         }
@@ -384,7 +387,8 @@ static rgResult rgProjection_SolveAll(rgWorld* world, rgStepReport* report) {
     if (result == rg_ok && sweeps && p->loopRowCount > 0) {
         result = rgProjection_FactorLoops(world, &sweeps);
     }
-    if (result != rg_ok || (sweeps && rgProjection_Sweep(world, depth))) {
+    if (result != rg_ok || (sweeps && rgProjection_Sweep(world->projection, &world->constraints,
+                                                         world->model, depth))) {
         return result;
     }
     rgContactProblem problem = {
@@ -411,18 +415,16 @@ static rgResult rgProjection_SolveAll(rgWorld* world, rgStepReport* report) {
 }
 
 // x = L^-T W' lambda
-static void rgProjection_FindMotion(rgWorld* world) {
-    rgProjection* p = world->projection;
-    rgProjection_Gather(p, world->model->vCount, p->x);
-    rgDynamics_Unwhiten(world->kinematics.dynamics, p->x);
+static void rgProjection_FindMotion(rgProjection* p, const rgKinematics* kinematics) {
+    rgProjection_Gather(p, kinematics->dynamics->model->vCount, p->x);
+    rgDynamics_Unwhiten(kinematics->dynamics, p->x);
 }
 
 // True if the motion of the loops takes more than their room from half lines.
-static bool rgProjection_Deepens(const rgWorld* world) {
-    const rgProjection* p = world->projection;
+static bool rgProjection_Deepens(const rgProjection* p, const rgConstraintSet* constraints) {
     for (int i = 0; i < p->halfLineCount; ++i) {
         const rgHalfLine* line = &p->halfLines[i];
-        if (line->room + rgRows_Dot(&world->constraints.rows, line->row, p->x) < -RG_SLOP) {
+        if (line->room + rgRows_Dot(&constraints->rows, line->row, p->x) < -RG_SLOP) {
             return true;
         }
     }
@@ -438,9 +440,10 @@ static bool rgProjection_HitsInactive(rgWorld* world) {
     for (int v = 0; v < world->model->vCount; ++v) {
         p->work[v] = world->next.v[v] + p->x[v] / world->settings.dt;
     }
-    rgWorld_SetLinkVelocities(world, p->work);
+    rgKinematics_SetLinkVelocities(&world->kinematics, p->work);
     for (int i = 0; i < world->contacts.inactiveCount; ++i) {
-        if (rgWorld_StraightGap(world, &world->contacts.inactive[i]) < -RG_SLOP) {
+        if (rgContactSet_StraightGap(&world->contacts, &world->kinematics, &world->settings,
+                                     &world->contacts.inactive[i]) < -RG_SLOP) {
             return true;
         }
     }
@@ -449,10 +452,11 @@ static bool rgProjection_HitsInactive(rgWorld* world) {
 
 // Second-order error of a Gauss-Newton step between frames: the squares of the angles times the
 // lever arms.
-static double rgProjection_Curvature(const rgWorld* world) {
+static double rgProjection_Curvature(const rgProjection* projection,
+                                     const rgKinematics* kinematics) {
     double sum = 0;
-    for (int v = 0; v < world->model->vCount; ++v) {
-        sum += world->kinematics.leverArm[v] * world->projection->x[v] * world->projection->x[v];
+    for (int v = 0; v < kinematics->dynamics->model->vCount; ++v) {
+        sum += kinematics->leverArm[v] * projection->x[v] * projection->x[v];
     }
     return sum;
 }
@@ -467,9 +471,9 @@ static double rgProjection_Remainder(const rgProjection* p) {
 }
 
 // True if only frames are joined, whose violation after a step is its curvature.
-static bool rgWorld_JoinsFrames(const rgWorld* world) {
-    for (int e = 0; e < world->model->info.equalityCount; ++e) {
-        const rgEqualityDef* def = &world->model->equalities[e];
+static bool rgJoinsFrames(const rgModel* model) {
+    for (int e = 0; e < model->info.equalityCount; ++e) {
+        const rgEqualityDef* def = &model->equalities[e];
         if (!def->disabled && def->stiffness == 0 && !rgEqualityIsLoop(def)) {
             return false;
         }
@@ -478,11 +482,10 @@ static bool rgWorld_JoinsFrames(const rgWorld* world) {
 }
 
 // Energy that the motion takes against gravity [J].
-static double rgProjection_Work(rgWorld* world) {
-    rgProjection* p = world->projection;
+static double rgProjection_Work(rgProjection* p, const rgKinematics* kinematics) {
     double sum = 0;
-    rgDynamics_GravityTorque(world->kinematics.dynamics, p->work);
-    for (int v = 0; v < world->model->vCount; ++v) {
+    rgDynamics_GravityTorque(kinematics->dynamics, p->work);
+    for (int v = 0; v < kinematics->dynamics->model->vCount; ++v) {
         sum += p->work[v] * p->x[v];
     }
     return sum;
@@ -494,7 +497,7 @@ static void rgProjection_Move(rgWorld* world) {
     for (int i = 0; i < p->halfLineCount; ++i) {
         p->halfLines[i].room += rgRows_Dot(&world->constraints.rows, p->halfLines[i].row, p->x);
     }
-    rgWorld_Move(world, world->next.q, p->x, 1, world->next.q);
+    rgKinematics_Integrate(&world->kinematics, world->next.q, p->x, 1, world->next.q);
     for (int v = 0; v < world->model->vCount; ++v) {
         p->moved[v] += p->x[v];
     }
@@ -503,17 +506,18 @@ static void rgProjection_Move(rgWorld* world) {
 // One iteration: rows, impulses, motion. *deep: half lines take part; set where loops would go
 // through them.
 static rgResult rgProjection_Iterate(rgWorld* world, rgStepReport* report, bool* deep) {
-    rgResult result = rgProjection_WhitenLoops(world);
+    rgResult result =
+        rgProjection_WhitenLoops(world->projection, &world->kinematics, &world->heap.allocator);
     if (result == rg_ok && !*deep) {
         result = rgProjection_SolveAll(world, report);
         if (result != rg_ok) {
             return result;
         }
-        rgProjection_FindMotion(world);
-        if (!rgProjection_Deepens(world)) {
+        rgProjection_FindMotion(world->projection, &world->kinematics);
+        if (!rgProjection_Deepens(world->projection, &world->constraints)) {
             return rg_ok;
         }
-        rgProjection_MarkIslands(world);
+        rgProjection_MarkIslands(world->projection, &world->constraints, world->model);
         *deep = true;
     }
     if (result == rg_ok) {
@@ -523,18 +527,18 @@ static rgResult rgProjection_Iterate(rgWorld* world, rgStepReport* report, bool*
         result = rgProjection_SolveAll(world, report);
     }
     if (result == rg_ok) {
-        rgProjection_FindMotion(world);
+        rgProjection_FindMotion(world->projection, &world->kinematics);
     }
     return result;
 }
 
 // Impulses of half lines, for the next step to start from.
-static void rgProjection_Keep(rgWorld* world) {
-    const rgProjection* p = world->projection;
+static void rgProjection_Keep(const rgProjection* p, rgConstraintSet* constraints,
+                              rgWarmStart* warmStart) {
     for (int r = p->loopRowCount; r < p->rows.rowCount; ++r) {
         rgHalfLine* line = &p->halfLines[p->rows.sources[r].index];
         line->impulse = p->rows.lambda[r];
-        rgWorld_StoreProjectionImpulse(world, line->row, line->impulse);
+        rgWarmStart_StoreProjectionImpulse(warmStart, constraints, line->row, line->impulse);
     }
 }
 
@@ -542,8 +546,9 @@ static void rgProjection_Keep(rgWorld* world) {
 // were undone, and their remainder is below the tolerance.
 static bool rgProjection_IsDone(const rgWorld* world, double violation) {
     bool whole = violation <= world->def.pushOutSpeed * world->settings.dt;
-    return whole && rgWorld_JoinsFrames(world) &&
-           rgProjection_Curvature(world) + rgProjection_Remainder(world->projection) <
+    return whole && rgJoinsFrames(world->model) &&
+           rgProjection_Curvature(world->projection, &world->kinematics) +
+                   rgProjection_Remainder(world->projection) <
                RG_LOOP_TOLERANCE;
 }
 
@@ -577,12 +582,13 @@ static rgResult rgProjection_Run(rgStep* step, bool deep) {
         }
         step->report->projectedRows = RG_MAX(step->report->projectedRows, p->rows.rowCount);
         if (step->timed) {
-            step->report->projectionWork += rgProjection_Work(world);
+            step->report->projectionWork +=
+                rgProjection_Work(world->projection, &world->kinematics);
         }
         rgProjection_Move(world);
         p->leavesOpen = true; // one step at the push-out speed
         if (!step->isInverse) {
-            rgProjection_Keep(world);
+            rgProjection_Keep(world->projection, &world->constraints, &world->warmStart);
         }
         if (rgProjection_IsDone(world, violation)) {
             return rg_ok;
@@ -604,10 +610,10 @@ rgResult rgProjectPosition(rgStep* step) {
         return result;
     }
     if (deep) {
-        rgProjection_MarkIslands(world);
+        rgProjection_MarkIslands(world->projection, &world->constraints, world->model);
     }
     if (loops) {
-        rgWorld_PlaceNext(world, world->kinematics.dynamics);
+        rgKinematics_PlaceNext(&world->kinematics, world->kinematics.dynamics);
     }
     return rgProjection_Run(step, deep);
 }
@@ -619,7 +625,7 @@ static double rgWorld_LoopErrorAt(rgWorld* world, const double* q) {
     rgProjection* p = world->projection;
     double largest = 0;
     rgDynamics_SetPositions(world->kinematics.dynamics, q);
-    rgProjection_StartLoops(world);
+    rgProjection_StartLoops(world->projection, &world->kinematics, &world->transmission);
     for (int e = 0; e < world->model->info.equalityCount && largest >= 0; ++e) {
         double violation = rgProjection_AddLoop(world, e);
         largest = violation < 0 ? -1 : fmax(largest, violation);
@@ -637,16 +643,17 @@ static rgResult rgWorld_LoopNewtonStep(rgWorld* world, double* q, double* next, 
         return *error < 0 ? rg_errorMemory : rg_ok;
     }
     rgStepReport report = {0};
-    rgResult result = rgProjection_WhitenLoops(world);
+    rgResult result =
+        rgProjection_WhitenLoops(world->projection, &world->kinematics, &world->heap.allocator);
     if (result == rg_ok) {
         result = rgProjection_SolveAll(world, &report);
     }
     if (result != rg_ok) {
         return result;
     }
-    rgProjection_FindMotion(world);
+    rgProjection_FindMotion(world->projection, &world->kinematics);
     for (double share = 1; share > RG_SEARCH_LEAST_STEP; share *= 0.5) {
-        rgWorld_Move(world, q, p->x, share, next);
+        rgKinematics_Integrate(&world->kinematics, q, p->x, share, next);
         double reached = rgWorld_LoopErrorAt(world, next);
         if (reached < 0) {
             return rg_errorMemory;

@@ -12,7 +12,7 @@ static bool rgWorld_PlaceTargets(const rgWorld* world) {
                   world->contacts.colliderCount, sizeof(rgTarget)) != rg_ok) {
         return false;
     }
-    const rgDynamics* d = rgWorld_CurrentDynamics(world);
+    const rgDynamics* d = rgReadout_CurrentDynamics(world->readout, &world->state, world->model);
     for (int i = 0; i < world->contacts.colliderCount; ++i) {
         const rgCollider* collider = &world->contacts.colliders[i];
         rgPose pose = rgDynamics_PlacePose(d, &world->model->shapePlaces[collider->shape]);
@@ -22,11 +22,10 @@ static bool rgWorld_PlaceTargets(const rgWorld* world) {
     return true;
 }
 
-static bool rgWorld_IsFiltered(const rgWorld* world, const rgCollider* collider,
-                               const rgQueryFilter* filter) {
-    const rgModel* model = world->model;
+static bool rgIsFiltered(const rgState* state, const rgModel* model, const rgCollider* collider,
+                         const rgQueryFilter* filter) {
     const rgShapeDef* shape = &model->shapes[collider->shape];
-    if (shape->disabled || rgWorld_LinkIsDisabled(world, collider->link)) {
+    if (shape->disabled || rgState_LinkIsDisabled(state, model, collider->link)) {
         return true;
     }
     if (filter == NULL) {
@@ -85,7 +84,7 @@ bool rgWorld_RayCast(const rgWorld* world, const rgRay* ray, const rgQueryFilter
         const rgTarget* target = &world->readout->targets[i];
         rgRayHit found;
         if (!rgRayMeetsBox(&target->box, rest.origin, rest.direction, rest.maxFraction) ||
-            rgWorld_IsFiltered(world, collider, filter) ||
+            rgIsFiltered(&world->state, world->model, collider, filter) ||
             !rgRayCast(collider->geometry, target->pose, &rest, &found) ||
             (any && found.fraction >= hit->fraction)) {
             continue;
@@ -174,7 +173,8 @@ bool rgWorld_ShapeCast(const rgWorld* world, const rgGeometry* geometry, rgPose 
         rgBox swept = rgSweptBox(geometry, pose, rgScale(most, direction));
         double fraction = 0;
         rgProximity proximity;
-        if (!rgBoxesMeet(&swept, &target->box) || rgWorld_IsFiltered(world, collider, filter) ||
+        if (!rgBoxesMeet(&swept, &target->box) ||
+            rgIsFiltered(&world->state, world->model, collider, filter) ||
             !rgCastAt(geometry, pose, direction, most, collider->geometry, target->pose, &fraction,
                       &proximity) ||
             (any && fraction >= hit->fraction)) {
@@ -200,7 +200,8 @@ int rgWorld_Overlaps(const rgWorld* world, const rgGeometry* geometry, rgPose po
     for (int i = 0; i < world->contacts.colliderCount; ++i) {
         const rgCollider* collider = &world->contacts.colliders[i];
         const rgTarget* target = &world->readout->targets[i];
-        if (rgBoxesMeet(&box, &target->box) && !rgWorld_IsFiltered(world, collider, filter) &&
+        if (rgBoxesMeet(&box, &target->box) &&
+            !rgIsFiltered(&world->state, world->model, collider, filter) &&
             rgOverlap(geometry, pose, collider->geometry, target->pose)) {
             if (count < capacity) {
                 shapes[count] = (rgShapeId){collider->shape + 1};
@@ -243,7 +244,7 @@ rgDynamics* rgWorld_Dynamics(const rgWorld* world) {
     if (!readout->queryValid) {
         readout->query->model = world->model;
         readout->query->gravity = world->settings.gravity;
-        rgWorld_PlaceNow(world, readout->query);
+        rgState_PlaceNow(&world->state, world->model, readout->query);
         rgDynamics_SetState(readout->query, world->state.q, world->state.v);
         readout->queryValid = true;
     }

@@ -15,8 +15,8 @@ static void rgLoad(rgSpatial* reactions, int body, rgSpatial wrench, double sign
 }
 
 // Mass times acceleration, less gravity, about the world's origin.
-static rgSpatial rgInertialWrench(const rgWorld* world, rgDynamics* d, int body) {
-    const rgModel* model = world->model;
+static rgSpatial rgInertialWrench(const rgModel* model, const rgSettings* settings, rgDynamics* d,
+                                  int body) {
     const rgPlace* place = &model->bodyPlaces[body];
     const rgInertia* inertia = &model->bodies[body].inertia;
     const rgSpatial *V = &d->velocities[place->link], *A = &d->accelerations[place->link];
@@ -28,20 +28,20 @@ static rgSpatial rgInertialWrench(const rgWorld* world, rgDynamics* d, int body)
     rgVec3 w = rgRotateBack(pose.q, V->angular), turn = rgRotateBack(pose.q, A->angular);
     rgVec3 torque = rgAdd(rgSym3_Multiply(&inertia->moment, turn),
                           rgCross(w, rgSym3_Multiply(&inertia->moment, w)));
-    rgVec3 force = rgScale(inertia->mass, rgSub(rate, world->settings.gravity));
+    rgVec3 force = rgScale(inertia->mass, rgSub(rate, settings->gravity));
     return rgWrenchAt(center, force, rgRotate(pose.q, torque));
 }
 
-static void rgAddInertial(const rgWorld* world, rgDynamics* d, rgSpatial* reactions) {
-    const rgModel* model = world->model;
+static void rgAddInertial(const rgFreeMotion* motion, const rgModel* model,
+                          const rgSettings* settings, rgDynamics* d, rgSpatial* reactions) {
     memset(reactions, 0, (size_t)model->info.bodyCount * sizeof(rgSpatial));
     for (int b = 0; b < model->info.bodyCount; ++b) {
-        rgSpatial wrench = rgInertialWrench(world, d, b);
+        rgSpatial wrench = rgInertialWrench(model, settings, d, b);
         rgLoad(reactions, b, wrench, -1);
-        if (!world->free.hasWrench) {
+        if (!motion->hasWrench) {
             continue;
         }
-        const double* w = world->free.wrench + 6 * b;
+        const double* w = motion->wrench + 6 * b;
         rgPose pose = rgDynamics_PlacePose(d, &model->bodyPlaces[b]);
         rgVec3 center = rgPose_Point(pose, model->bodies[b].inertia.center);
         rgLoad(reactions, b, rgWrenchAt(center, rgVec(w[0], w[1], w[2]), rgVec(w[3], w[4], w[5])),
@@ -71,20 +71,21 @@ static rgVec3 rgAttachmentPoint(rgDynamics* d, rgBodyId body, rgPose pose) {
     return body.index1 > 0 ? rgPose_Point(rgDynamics_BodyPose(d, body), pose.p) : pose.p;
 }
 
-static void rgAddLoopLoads(const rgWorld* world, rgDynamics* d, rgSpatial* reactions) {
-    const rgRows* rows = &world->constraints.rows;
+static void rgAddLoopLoads(const rgConstraintSet* constraints, const rgModel* model, double dt,
+                           rgDynamics* d, rgSpatial* reactions) {
+    const rgRows* rows = &constraints->rows;
     for (int r = 0; r < rows->rowCount; ++r) {
         const rgRowSource* source = &rows->sources[r];
         if (source->kind != rg_constraintEquality) {
             continue;
         }
-        const rgEqualityDef* def = &world->model->equalities[source->index];
+        const rgEqualityDef* def = &model->equalities[source->index];
         if (def->kind != rg_equalityConnect && def->kind != rg_equalityWeld) {
             continue;
         }
         int k = source->row % 3;
         rgVec3 axis = rgVec(k == 0, k == 1, k == 2);
-        rgVec3 push = rgScale(rows->lambda[r] / world->settings.dt, axis), none = rgVec(0, 0, 0);
+        rgVec3 push = rgScale(rows->lambda[r] / dt, axis), none = rgVec(0, 0, 0);
         bool turns = source->row >= 3;
         rgVec3 force = turns ? none : push, torque = turns ? push : none;
         rgVec3 a = rgAttachmentPoint(d, def->bodyA, def->poseA);
@@ -108,7 +109,7 @@ static double rgTendonForce(const rgWorld* world, int tendon) {
             const rgEqualityDef* def = &model->equalities[source->index];
             force += def->tendonA.index1 == tendon + 1 ? push : 0;
             force -= def->tendonB.index1 == tendon + 1
-                         ? push * rgCouplingSlope(world, source->index)
+                         ? push * rgCouplingSlope(&world->transmission, world->model, source->index)
                          : 0;
         }
     }
@@ -139,9 +140,9 @@ const rgSpatial* rgWorld_Reactions(const rgWorld* world) {
     const rgModel* model = world->model;
     rgSpatial* reactions = world->readout->reactions;
     rgDynamics* d = rgWorld_StartDynamics(world);
-    rgAddInertial(world, d, reactions);
+    rgAddInertial(&world->free, world->model, &world->settings, d, reactions);
     rgAddContactLoads(world, reactions);
-    rgAddLoopLoads(world, d, reactions);
+    rgAddLoopLoads(&world->constraints, world->model, world->settings.dt, d, reactions);
     rgAddTendonLoads(world, d, reactions);
     for (int b = model->info.bodyCount - 1; b >= 0; --b) {
         int parent = model->bodies[b].parent.index1 - 1;

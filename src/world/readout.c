@@ -44,34 +44,33 @@ rgResult rgReadout_Create(rgWorld* world) {
     return rgCreateDynamics(world->model, &def, &readout->start);
 }
 
-void rgReadout_Destroy(rgWorld* world) {
-    rgReadout* readout = world->readout;
+void rgReadout_Destroy(rgReadout* readout, const rgAllocator* allocator) {
     if (readout == NULL) {
         return;
     }
     rgDestroyDynamics(readout->now);
     rgDestroyDynamics(readout->start);
     rgDestroyDynamics(readout->query);
-    rgRelease(&world->heap.allocator, readout->targets);
-    rgRelease(&world->heap.allocator, readout->touches);
-    rgRelease(&world->heap.allocator, readout->contacts);
-    rgRelease(&world->heap.allocator, readout->constraints);
-    rgRelease(&world->heap.allocator, readout->reactions);
-    rgRelease(&world->heap.allocator, readout->sensors);
-    rgRelease(&world->heap.allocator, readout->row);
-    rgRelease(&world->heap.allocator, readout->sensorStarts);
-    rgRelease(&world->heap.allocator, readout);
+    rgRelease(allocator, readout->targets);
+    rgRelease(allocator, readout->touches);
+    rgRelease(allocator, readout->contacts);
+    rgRelease(allocator, readout->constraints);
+    rgRelease(allocator, readout->reactions);
+    rgRelease(allocator, readout->sensors);
+    rgRelease(allocator, readout->row);
+    rgRelease(allocator, readout->sensorStarts);
+    rgRelease(allocator, readout);
 }
 
 // ---- the current state
 
-rgDynamics* rgWorld_CurrentDynamics(const rgWorld* world) {
-    rgReadout* readout = world->readout;
+rgDynamics* rgReadout_CurrentDynamics(rgReadout* readout, const rgState* state,
+                                      const rgModel* model) {
     if (!readout->nowValid) {
         double* v = readout->now->scratch;
-        rgModel_StepVelocity(world->model, world->state.q, world->state.v, v);
-        rgWorld_PlaceNow(world, readout->now);
-        rgDynamics_SetState(readout->now, world->state.q, v);
+        rgModel_StepVelocity(model, state->q, state->v, v);
+        rgState_PlaceNow(state, model, readout->now);
+        rgDynamics_SetState(readout->now, state->q, v);
         readout->nowValid = true;
     }
     return readout->now;
@@ -82,8 +81,10 @@ const rgModel* rgWorld_Model(const rgWorld* world) {
 }
 
 rgPose rgWorld_BodyPose(const rgWorld* world, rgBodyId body) {
-    return world != NULL ? rgDynamics_BodyPose(rgWorld_CurrentDynamics(world), body)
-                         : rgPoseIdentity();
+    return world != NULL
+               ? rgDynamics_BodyPose(
+                     rgReadout_CurrentDynamics(world->readout, &world->state, world->model), body)
+               : rgPoseIdentity();
 }
 
 rgSpatial rgWorld_BodyVelocity(const rgWorld* world, rgBodyId body) {
@@ -91,28 +92,38 @@ rgSpatial rgWorld_BodyVelocity(const rgWorld* world, rgBodyId body) {
         return (rgSpatial){0};
     }
     rgFrameId frame = rgModel_BodyFrame(world->model, body);
-    return rgDynamics_FrameVelocity(rgWorld_CurrentDynamics(world), frame, rg_referenceAligned);
+    return rgDynamics_FrameVelocity(
+        rgReadout_CurrentDynamics(world->readout, &world->state, world->model), frame,
+        rg_referenceAligned);
 }
 
 rgPose rgWorld_FramePose(const rgWorld* world, rgFrameId frame) {
-    return world != NULL ? rgDynamics_FramePose(rgWorld_CurrentDynamics(world), frame)
-                         : rgPoseIdentity();
+    return world != NULL
+               ? rgDynamics_FramePose(
+                     rgReadout_CurrentDynamics(world->readout, &world->state, world->model), frame)
+               : rgPoseIdentity();
 }
 
 rgPose rgWorld_ShapePose(const rgWorld* world, rgShapeId shape) {
-    return world != NULL ? rgDynamics_ShapePose(rgWorld_CurrentDynamics(world), shape)
-                         : rgPoseIdentity();
+    return world != NULL
+               ? rgDynamics_ShapePose(
+                     rgReadout_CurrentDynamics(world->readout, &world->state, world->model), shape)
+               : rgPoseIdentity();
 }
 
 double rgWorld_KineticEnergy(const rgWorld* world) {
-    return world != NULL ? rgDynamics_Energy(rgWorld_CurrentDynamics(world)).kinetic : 0;
+    return world != NULL ? rgDynamics_Energy(rgReadout_CurrentDynamics(world->readout,
+                                                                       &world->state, world->model))
+                               .kinetic
+                         : 0;
 }
 
 double rgWorld_PotentialEnergy(const rgWorld* world) {
     if (world == NULL) {
         return 0;
     }
-    rgEnergy energy = rgDynamics_Energy(rgWorld_CurrentDynamics(world));
+    rgEnergy energy =
+        rgDynamics_Energy(rgReadout_CurrentDynamics(world->readout, &world->state, world->model));
     return energy.potential + energy.spring;
 }
 
@@ -122,7 +133,7 @@ rgDynamics* rgWorld_StartDynamics(const rgWorld* world) {
     rgReadout* readout = world->readout;
     rgDynamics* d = readout->start;
     if (!readout->startValid) {
-        rgWorld_PlaceStart(world, d);
+        rgKinematics_PlaceStart(&world->kinematics, world->settings.dt, d);
         rgDynamics_SetState(d, world->kinematics.q, world->kinematics.midV);
         for (int i = 0; i < world->model->vCount; ++i) {
             d->scratch[i] = (world->next.endV[i] - world->kinematics.v[i]) / world->settings.dt;
@@ -135,9 +146,8 @@ rgDynamics* rgWorld_StartDynamics(const rgWorld* world) {
 }
 
 // Slip without the motion of the bristle.
-static double rgSlipSpeed(const rgWorld* world, const rgContactPoint* point,
-                          const rgContact* contact) {
-    rgVec3 stretch = rgScale(1 / world->settings.dt, rgSub(contact->anchor, point->anchor));
+static double rgSlipSpeed(double dt, const rgContactPoint* point, const rgContact* contact) {
+    rgVec3 stretch = rgScale(1 / dt, rgSub(contact->anchor, point->anchor));
     return hypot(contact->slip[0] - rgDot(stretch, point->tangent1),
                  contact->slip[1] - rgDot(stretch, point->tangent2));
 }
@@ -152,9 +162,9 @@ static rgContactState rgStateOf(const rgContact* contact, double speed) {
     return onCone && speed > RG_STICK_SPEED ? rg_contactSlip : rg_contactStick;
 }
 
-static rgContact rgWorld_ReadPlace(const rgWorld* world, const rgContactPoint* point) {
-    const rgCollider* A = &world->contacts.colliders[point->colliderA];
-    const rgCollider* B = &world->contacts.colliders[point->colliderB];
+static rgContact rgContactSet_ReadPlace(const rgContactSet* contacts, const rgContactPoint* point) {
+    const rgCollider* A = &contacts->colliders[point->colliderA];
+    const rgCollider* B = &contacts->colliders[point->colliderB];
     return (rgContact){.bodyA = {A->body + 1},
                        .bodyB = {B->body + 1},
                        .shapeA = {A->shape + 1},
@@ -172,7 +182,7 @@ static rgContact rgWorld_ReadPlace(const rgWorld* world, const rgContactPoint* p
 }
 
 static rgContact rgWorld_ReadContact(const rgWorld* world, const rgContactPoint* point) {
-    rgContact contact = rgWorld_ReadPlace(world, point);
+    rgContact contact = rgContactSet_ReadPlace(&world->contacts, point);
     const double* lambda = world->constraints.rows.lambda + point->firstRow;
     for (int k = 0; k < point->rowCount; ++k) {
         contact.impulse[k] = lambda[k];
@@ -186,15 +196,17 @@ static rgContact rgWorld_ReadContact(const rgWorld* world, const rgContactPoint*
     impulse = rgAddScaled(impulse, lambda[2], point->normal);
     contact.force = rgScale(1 / world->settings.dt, impulse);
     contact.anchor = rgNextBristle(world, point);
-    contact.state = rgStateOf(&contact, rgSlipSpeed(world, point, &contact));
+    contact.state = rgStateOf(&contact, rgSlipSpeed(world->settings.dt, point, &contact));
     return contact;
 }
 
 // A point without rows: open, for the whole step.
-static rgContact rgWorld_ReadInactive(const rgWorld* world, const rgContactPoint* point) {
-    rgContact contact = rgWorld_ReadPlace(world, point);
-    rgMaterial material = rgWorld_Material(world, point);
-    rgVec3 velocity = rgWorld_PointVelocity(world, point);
+static rgContact rgContactSet_ReadInactive(const rgContactSet* contacts,
+                                           const rgKinematics* kinematics, const rgWorldDef* def,
+                                           const rgContactPoint* point) {
+    rgContact contact = rgContactSet_ReadPlace(contacts, point);
+    rgMaterial material = rgContactSet_Material(contacts, def, kinematics->dynamics->model, point);
+    rgVec3 velocity = rgKinematics_PointVelocity(kinematics, contacts, point);
     contact.mu = material.mu;
     contact.rowCount = rgContactRowCount(&material);
     contact.firstRow = -1;
@@ -206,14 +218,16 @@ static rgContact rgWorld_ReadInactive(const rgWorld* world, const rgContactPoint
 // Points with rows and without, in the order in which they were found.
 static void rgWorld_ReadContacts(const rgWorld* world, rgContact* contacts) {
     if (world->contacts.inactiveCount > 0) {
-        rgWorld_SetLinkVelocities(world, world->next.v);
+        rgKinematics_SetLinkVelocities(&world->kinematics, world->next.v);
     }
     for (int i = 0, w = 0; i < world->contacts.pointCount || w < world->contacts.inactiveCount;) {
         bool isInactive = w < world->contacts.inactiveCount &&
                           (i == world->contacts.pointCount ||
                            rgPointBefore(&world->contacts.inactive[w], &world->contacts.points[i]));
-        *contacts++ = isInactive ? rgWorld_ReadInactive(world, &world->contacts.inactive[w])
-                                 : rgWorld_ReadContact(world, &world->contacts.points[i]);
+        *contacts++ = isInactive
+                          ? rgContactSet_ReadInactive(&world->contacts, &world->kinematics,
+                                                      &world->def, &world->contacts.inactive[w])
+                          : rgWorld_ReadContact(world, &world->contacts.points[i]);
         w += isInactive;
         i += !isInactive;
     }
@@ -240,8 +254,8 @@ const rgContact* rgWorld_Contacts(const rgWorld* world, int* count) {
     return readout->contacts;
 }
 
-static void rgReadConstraints(const rgWorld* world, rgReadout* readout) {
-    const rgRows* rows = &world->constraints.rows;
+static void rgReadConstraints(const rgConstraintSet* constraints, double dt, rgReadout* readout) {
+    const rgRows* rows = &constraints->rows;
     readout->constraintCount = 0;
     for (int r = 0; r < rows->rowCount; ++r) {
         const rgRowSource* source = &rows->sources[r];
@@ -250,10 +264,10 @@ static void rgReadConstraints(const rgWorld* world, rgReadout* readout) {
                 (rgConstraintForce){.kind = (rgConstraintKind)source->kind,
                                     .index = source->index,
                                     .row = source->row,
-                                    .regularized = rgWorld_LoopIsOpen(world, r),
+                                    .regularized = rgConstraintSet_LoopIsOpen(constraints, r),
                                     .gap = rows->gap[r],
                                     .impulse = rows->lambda[r],
-                                    .force = rows->lambda[r] / world->settings.dt};
+                                    .force = rows->lambda[r] / dt};
         }
     }
 }
@@ -268,7 +282,7 @@ const rgConstraintForce* rgWorld_Constraints(const rgWorld* world, int* count) {
         if (rgReserve(&world->heap.allocator, (void**)&readout->constraints,
                       &readout->constraintCapacity, 0, world->constraints.rows.rowCount,
                       sizeof(rgConstraintForce)) == rg_ok) {
-            rgReadConstraints(world, readout);
+            rgReadConstraints(&world->constraints, world->settings.dt, readout);
             readout->constraintsValid = true;
         }
     }
@@ -304,7 +318,8 @@ const rgContactProblem* rgWorld_Problem(const rgWorld* world, const double** lam
         world->constraints.problem.delassus.mass.value != NULL) {
         return &world->constraints.problem;
     }
-    rgWorld_FillMass(world, world->free.added, world->constraints.massValue);
+    rgConstraintSet_FillMass(&world->constraints, &world->kinematics, world->free.added,
+                             world->constraints.massValue);
     world->readout->problem = world->constraints.problem;
     world->readout->problem.delassus.mass.value = world->constraints.massValue;
     return &world->readout->problem;

@@ -13,24 +13,24 @@ int rgFindIsland(rgIsland* islands, int tree) {
     return tree;
 }
 
-int rgRowIsland(const rgWorld* world, int row) {
-    const rgRows* rows = &world->constraints.rows;
+int rgRowIsland(const rgConstraintSet* constraints, int row) {
+    const rgRows* rows = &constraints->rows;
     int dof = rows->column[rows->rowStart[row]];
-    return rgFindIsland(world->constraints.islands, world->constraints.treeOfDof[dof]);
+    return rgFindIsland(constraints->islands, constraints->treeOfDof[dof]);
 }
 
-void rgConnectIslands(rgWorld* world) {
-    const rgRows* rows = &world->constraints.rows;
-    for (int i = 0; i < world->model->info.treeCount; ++i) {
-        world->constraints.islands[i] = (rgIsland){.parent = i, .share = 1, .high = 1};
+void rgConnectIslands(rgConstraintSet* constraints, const rgModel* model) {
+    const rgRows* rows = &constraints->rows;
+    for (int i = 0; i < model->info.treeCount; ++i) {
+        constraints->islands[i] = (rgIsland){.parent = i, .share = 1, .high = 1};
     }
-    for (int r = 0; r < rows->rowCount && world->model->info.treeCount > 1; ++r) {
+    for (int r = 0; r < rows->rowCount && model->info.treeCount > 1; ++r) {
         int last = -1;
         for (int k = rows->rowStart[r]; k < rows->rowStart[r + 1]; ++k) {
-            int tree = world->constraints.treeOfDof[rows->column[k]];
+            int tree = constraints->treeOfDof[rows->column[k]];
             if (tree != last) { // columns of a tree stand together
-                int a = rgRowIsland(world, r), b = rgFindIsland(world->constraints.islands, tree);
-                world->constraints.islands[RG_MAX(a, b)].parent = RG_MIN(a, b);
+                int a = rgRowIsland(constraints, r), b = rgFindIsland(constraints->islands, tree);
+                constraints->islands[RG_MAX(a, b)].parent = RG_MIN(a, b);
             }
             last = tree;
         }
@@ -48,7 +48,8 @@ static void rgMeasureIslands(rgWorld* world) {
         if (rgRows_Columns(rows, point->firstRow) == 0) {
             continue;
         }
-        rgIsland* island = &world->constraints.islands[rgRowIsland(world, point->firstRow)];
+        rgIsland* island =
+            &world->constraints.islands[rgRowIsland(&world->constraints, point->firstRow)];
         for (int r = point->firstRow; r < point->firstRow + point->rowCount; ++r) {
             island->work +=
                 0.5 * rows->lambda[r] *
@@ -62,23 +63,25 @@ static void rgMeasureIslands(rgWorld* world) {
     }
 }
 
-double rgWorld_RestitutionShare(const rgWorld* world, const rgContactPoint* point) {
-    if (world->constraints.restitutionPass == 0) {
+double rgConstraintSet_RestitutionShare(const rgConstraintSet* constraints,
+                                        const rgContactSet* contacts, const rgModel* model,
+                                        const rgContactPoint* point) {
+    if (constraints->restitutionPass == 0) {
         return 1;
     }
-    const rgLink* links = world->model->links;
-    int a = links[world->contacts.colliders[point->colliderA].link].tree;
-    int b = links[world->contacts.colliders[point->colliderB].link].tree;
-    return world->constraints.islands[rgFindIsland(world->constraints.islands, a >= 0 ? a : b)]
-        .share;
+    const rgLink* links = model->links;
+    int a = links[contacts->colliders[point->colliderA].link].tree;
+    int b = links[contacts->colliders[point->colliderB].link].tree;
+    return constraints->islands[rgFindIsland(constraints->islands, a >= 0 ? a : b)].share;
 }
 
 // Islands whose contacts did work. Rounding and the solver's tolerance are no work.
-static bool rgMarkIslands(rgWorld* world) {
-    double tolerance = RG_RESTITUTION_ERROR_FACTOR * world->def.contact.tolerance;
+static bool rgMarkIslands(rgConstraintSet* constraints, const rgWorldDef* def,
+                          const rgModel* model) {
+    double tolerance = RG_RESTITUTION_ERROR_FACTOR * def->contact.tolerance;
     bool any = false;
-    for (int i = 0; i < world->model->info.treeCount; ++i) {
-        rgIsland* island = &world->constraints.islands[i];
+    for (int i = 0; i < model->info.treeCount; ++i) {
+        rgIsland* island = &constraints->islands[i];
         if (island->work > tolerance * island->hits && island->hits > 0) {
             island->limited = any = true;
             island->highWork = island->work;
@@ -130,9 +133,9 @@ static bool rgNarrowIsland(rgIsland* island, bool first) {
     return !closed;
 }
 
-static bool rgHasRestitution(const rgWorld* world) {
-    for (int i = 0; i < world->contacts.pointCount; ++i) {
-        if (world->contacts.points[i].restitutionBias < 0) {
+static bool rgHasRestitution(const rgContactSet* contacts) {
+    for (int i = 0; i < contacts->pointCount; ++i) {
+        if (contacts->points[i].restitutionBias < 0) {
             return true;
         }
     }
@@ -141,13 +144,14 @@ static bool rgHasRestitution(const rgWorld* world) {
 
 // constraints.7
 bool rgReviseRestitution(rgWorld* world, bool last) {
-    if (!rgHasRestitution(world)) {
+    if (!rgHasRestitution(&world->contacts)) {
         return false;
     }
     if (world->constraints.restitutionPass == 0) {
-        rgConnectIslands(world);
+        rgConnectIslands(&world->constraints, world->model);
         rgMeasureIslands(world);
-        world->constraints.restitutionPass = rgMarkIslands(world) ? 1 : 0;
+        world->constraints.restitutionPass =
+            rgMarkIslands(&world->constraints, &world->def, world->model) ? 1 : 0;
         return world->constraints.restitutionPass > 0;
     }
     rgMeasureIslands(world);

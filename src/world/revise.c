@@ -4,16 +4,17 @@
 
 // Contacts and gaps; *frees: v_free is another.
 static unsigned rgReviseContacts(rgWorld* world, int pass, bool* frees) {
-    *frees = rgWorld_ReviseRolling(world);
+    *frees = rgContactSet_ReviseRolling(&world->contacts, &world->constraints, world->model);
     if (*frees) {
         return rg_reviseGaps;
     }
     if (world->contacts.inactiveCount == 0 && !world->contacts.mayCurve) {
         return 0;
     }
-    rgWorld_SetLinkVelocities(world, world->next.v);
+    rgKinematics_SetLinkVelocities(&world->kinematics, world->next.v);
     bool corrected = rgWorld_CorrectGaps(world, world->next.v, pass);
-    bool closes = rgWorld_ActivateContacts(world, pass);
+    bool closes =
+        rgContactSet_Activate(&world->contacts, &world->kinematics, &world->settings, pass);
     return (corrected ? rg_reviseGaps : 0u) | (closes ? rg_reviseContacts : 0u);
 }
 

@@ -12,17 +12,17 @@ void rgRows_Clear(rgRows* rows) {
     }
 }
 
-void rgRows_Free(rgWorld* world, rgRows* rows) {
+void rgRows_Free(rgRows* rows, const rgAllocator* allocator) {
     void* arrays[] = {rows->blocks,     rows->sources,  rows->gap,          rows->bias,
                       rows->compliance, rows->drift,    rows->freeVelocity, rows->lambda,
                       rows->length,     rows->rowStart, rows->column,       rows->value};
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
-        rgRelease(&world->heap.allocator, arrays[i]);
+        rgRelease(allocator, arrays[i]);
     }
 }
 
 // All arrays per row grow together.
-static rgResult rgRows_GrowRows(rgWorld* world, rgRows* rows, int needed) {
+static rgResult rgRows_GrowRows(rgRows* rows, const rgAllocator* allocator, int needed) {
     struct {
         void** array;
         size_t size;
@@ -40,7 +40,7 @@ static rgResult rgRows_GrowRows(rgWorld* world, rgRows* rows, int needed) {
     for (int i = 0; i < RG_COUNT(list); ++i) {
         int capacity = rows->rowCapacity; // forces growth to the same target
         int used = rows->rowCapacity > 0 ? rows->rowCount + list[i].extra : 0;
-        rgResult result = rgReserve(&world->heap.allocator, list[i].array, &capacity, used,
+        rgResult result = rgReserve(allocator, list[i].array, &capacity, used,
                                     target + list[i].extra, list[i].size);
         if (result != rg_ok) {
             return result;
@@ -53,13 +53,13 @@ static rgResult rgRows_GrowRows(rgWorld* world, rgRows* rows, int needed) {
     return rg_ok;
 }
 
-static rgResult rgRows_GrowEntries(rgWorld* world, rgRows* rows, int needed) {
+static rgResult rgRows_GrowEntries(rgRows* rows, const rgAllocator* allocator, int needed) {
     int columns = rows->entryCapacity, values = rows->entryCapacity;
-    rgResult result = rgReserve(&world->heap.allocator, (void**)&rows->column, &columns,
-                                rows->entryCount, needed, sizeof(int));
+    rgResult result = rgReserve(allocator, (void**)&rows->column, &columns, rows->entryCount,
+                                needed, sizeof(int));
     if (result == rg_ok) {
-        result = rgReserve(&world->heap.allocator, (void**)&rows->value, &values, rows->entryCount,
-                           needed, sizeof(double));
+        result = rgReserve(allocator, (void**)&rows->value, &values, rows->entryCount, needed,
+                           sizeof(double));
     }
     rows->entryCapacity = result == rg_ok ? values : rows->entryCapacity;
     return result;
@@ -70,17 +70,18 @@ void rgRows_DropLast(rgRows* rows) {
     rows->entryCount = rows->rowStart[rows->rowCount];
 }
 
-static rgResult rgRows_Reserve(rgWorld* world, rgRows* rows, int rowCount, int entryCount) {
+static rgResult rgRows_Reserve(rgRows* rows, const rgAllocator* allocator, int rowCount,
+                               int entryCount) {
     rgResult result = rg_ok;
     if (rows->blockCount + 1 > rows->blockCapacity) {
-        result = rgReserve(&world->heap.allocator, (void**)&rows->blocks, &rows->blockCapacity,
-                           rows->blockCount, rows->blockCount + 1, sizeof(rgBlock));
+        result = rgReserve(allocator, (void**)&rows->blocks, &rows->blockCapacity, rows->blockCount,
+                           rows->blockCount + 1, sizeof(rgBlock));
     }
     if (result == rg_ok && rows->rowCount + rowCount > rows->rowCapacity) {
-        result = rgRows_GrowRows(world, rows, rows->rowCount + rowCount);
+        result = rgRows_GrowRows(rows, allocator, rows->rowCount + rowCount);
     }
     if (result == rg_ok && rows->entryCount + entryCount > rows->entryCapacity) {
-        result = rgRows_GrowEntries(world, rows, rows->entryCount + entryCount);
+        result = rgRows_GrowEntries(rows, allocator, rows->entryCount + entryCount);
     }
     return result;
 }
@@ -120,19 +121,19 @@ static int rgRows_OpenOver(rgRows* rows, rgBlock block, int count) {
     return first;
 }
 
-int rgRows_AddPair(rgWorld* world, rgRows* rows, rgBlock block, int linkA, int linkB) {
-    const rgModel* model = world->model;
+int rgRows_AddPair(rgRows* rows, const rgModel* model, const rgAllocator* allocator, rgBlock block,
+                   int linkA, int linkB) {
     int bound = rgLinkDepth(model, linkA) + rgLinkDepth(model, linkB);
-    if (rgRows_Reserve(world, rows, block.rowCount, bound * block.rowCount) != rg_ok) {
+    if (rgRows_Reserve(rows, allocator, block.rowCount, bound * block.rowCount) != rg_ok) {
         return -1;
     }
     int count = rgModel_PairColumns(model, linkA, linkB, rows->column + rows->entryCount);
     return rgRows_OpenOver(rows, block, count);
 }
 
-int rgRows_AddAlike(rgWorld* world, rgRows* rows, rgBlock block, int row) {
+int rgRows_AddAlike(rgRows* rows, const rgAllocator* allocator, rgBlock block, int row) {
     int count = rgRows_Columns(rows, row);
-    if (rgRows_Reserve(world, rows, block.rowCount, count * block.rowCount) != rg_ok) {
+    if (rgRows_Reserve(rows, allocator, block.rowCount, count * block.rowCount) != rg_ok) {
         return -1;
     }
     memcpy(rows->column + rows->entryCount, rows->column + rows->rowStart[row],
@@ -158,15 +159,15 @@ void rgInsertEntry(int* columns, double* values, int* count, int column, double 
     *count += 1;
 }
 
-int rgRows_AddRow(rgWorld* world, rgRows* rows, rgBlock block, int count, const int* columns,
-                  const double* values) {
-    const rgDof* dofs = world->model->dofs;
+int rgRows_AddRow(rgRows* rows, const rgModel* model, const rgAllocator* allocator, rgBlock block,
+                  int count, const int* columns, const double* values) {
+    const rgDof* dofs = model->dofs;
     int bound = 0, stored = 0;
     block.rowCount = 1;
     for (int k = 0; k < count; ++k) {
         bound += dofs[columns[k]].depth;
     }
-    if (rgRows_Reserve(world, rows, 1, bound) != rg_ok) {
+    if (rgRows_Reserve(rows, allocator, 1, bound) != rg_ok) {
         return -1;
     }
     int* ownColumns = rows->column + rows->entryCount;
@@ -183,10 +184,11 @@ int rgRows_AddRow(rgWorld* world, rgRows* rows, rgBlock block, int count, const 
     return first;
 }
 
-int rgRows_AddCopy(rgWorld* world, rgRows* rows, rgBlock block, const rgRows* from, int row) {
+int rgRows_AddCopy(rgRows* rows, const rgAllocator* allocator, rgBlock block, const rgRows* from,
+                   int row) {
     int count = rgRows_Columns(from, row), begin = from->rowStart[row];
     block.rowCount = 1;
-    if (rgRows_Reserve(world, rows, 1, count) != rg_ok) {
+    if (rgRows_Reserve(rows, allocator, 1, count) != rg_ok) {
         return -1;
     }
     memcpy(rows->column + rows->entryCount, from->column + begin, (size_t)count * sizeof(int));
@@ -195,12 +197,12 @@ int rgRows_AddCopy(rgWorld* world, rgRows* rows, rgBlock block, const rgRows* fr
 }
 
 // The least of what the trees that a row acts on were moved by.
-double rgRows_DriftTime(const rgWorld* world, int row) {
-    const rgRows* rows = &world->constraints.rows;
-    double lead = world->settings.dt;
+double rgRows_DriftTime(const rgConstraintSet* constraints, const rgKinematics* kinematics,
+                        double dt, int row) {
+    const rgRows* rows = &constraints->rows;
+    double lead = dt;
     for (int k = rows->rowStart[row]; row < rows->rowCount && k < rows->rowStart[row + 1]; ++k) {
-        lead =
-            fmin(lead, world->kinematics.driftTime[world->constraints.treeOfDof[rows->column[k]]]);
+        lead = fmin(lead, kinematics->driftTime[constraints->treeOfDof[rows->column[k]]]);
     }
     return lead;
 }

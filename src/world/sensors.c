@@ -10,16 +10,14 @@ static void rgStore3(rgVec3 v, double* out) {
 }
 
 // Force of all actuators on a joint, also through tendons and frames.
-static double rgJointActuatorForce(const rgWorld* world, int joint) {
-    const rgModel* model = world->model;
+static double rgJointActuatorForce(const rgTransmission* transmission, const rgModel* model,
+                                   int joint) {
     int dof = model->jointRanges[joint].v;
     double sum = 0;
     for (int a = 0; a < model->info.actuatorCount; ++a) {
         for (int k = model->driveStart[a]; k < model->driveStart[a + 1]; ++k) {
             bool acts = model->driveColumns[k] == dof;
-            sum +=
-                acts ? world->transmission.actuatorValues[k] * world->transmission.actuatorForce[a]
-                     : 0;
+            sum += acts ? transmission->actuatorValues[k] * transmission->actuatorForce[a] : 0;
         }
     }
     return sum;
@@ -61,31 +59,29 @@ static double rgRowRate(const rgDynamics* now, const int* columns, int count, co
     return rate;
 }
 
-static double rgTendonSpeed(const rgWorld* world, int tendon) {
-    const rgModel* model = world->model;
-    const rgDynamics* now = rgWorld_CurrentDynamics(world);
+static double rgTendonSpeed(rgReadout* readout, const rgState* state, const rgModel* model,
+                            int tendon) {
+    const rgDynamics* now = rgReadout_CurrentDynamics(readout, state, model);
     const int* start = model->tendonStart + tendon;
-    double drift, *values = world->readout->row;
+    double drift, *values = readout->row;
     rgDynamics_TendonRow(now, tendon, values, &drift);
     return rgRowRate(now, model->tendonColumns + start[0], start[1] - start[0], values, drift);
 }
 
-static double rgActuatorSpeed(const rgWorld* world, int actuator) {
-    const rgModel* model = world->model;
-    const rgDynamics* now = rgWorld_CurrentDynamics(world);
+static double rgActuatorSpeed(rgReadout* readout, const rgState* state, const rgModel* model,
+                              int actuator) {
+    const rgDynamics* now = rgReadout_CurrentDynamics(readout, state, model);
     const int* start = model->driveStart + actuator;
-    double drift, *values = world->readout->row;
+    double drift, *values = readout->row;
     rgDynamics_DriveRow(now, actuator, values, &drift);
     return rgRowRate(now, model->driveColumns + start[0], start[1] - start[0], values, drift);
 }
 
-static double rgTendonActuatorForce(const rgWorld* world, int tendon) {
-    const rgModel* model = world->model;
+static double rgTendonActuatorForce(const rgTransmission* transmission, const rgModel* model,
+                                    int tendon) {
     double sum = 0;
     for (int a = 0; a < model->info.actuatorCount; ++a) {
-        sum += model->actuators[a].tendon.index1 == tendon + 1
-                   ? world->transmission.actuatorForce[a]
-                   : 0;
+        sum += model->actuators[a].tendon.index1 == tendon + 1 ? transmission->actuatorForce[a] : 0;
     }
     return sum;
 }
@@ -104,14 +100,15 @@ static rgBeyond rgBeyondLimits(bool limited, double x, double lower, double uppe
 }
 
 // The rows of the limits of a joint or tendon in the last step.
-static double rgLimitForce(const rgWorld* world, rgConstraintKind kind, int index) {
-    const rgRows* rows = &world->constraints.rows;
+static double rgLimitForce(const rgConstraintSet* constraints, double dt, rgConstraintKind kind,
+                           int index) {
+    const rgRows* rows = &constraints->rows;
     double sum = 0;
     for (int r = 0; r < rows->rowCount; ++r) {
         const rgRowSource* source = &rows->sources[r];
         bool limit = kind == rg_constraintLimit || source->row < 2;
         bool own = source->kind == (int)kind && source->index == index && limit;
-        sum += own ? rows->lambda[r] / world->settings.dt : 0;
+        sum += own ? rows->lambda[r] / dt : 0;
     }
     return sum;
 }
@@ -124,16 +121,19 @@ static double rgReadLimit(const rgWorld* world, const rgSensorDef* def) {
         def->kind == rg_sensorJointLimitPosition || def->kind == rg_sensorTendonLimitPosition;
     if (tendon >= 0) {
         const rgTendonDef* t = &model->tendons[tendon];
-        double length = rgDynamics_TendonLength(rgWorld_CurrentDynamics(world), def->tendon);
+        double length = rgDynamics_TendonLength(
+            rgReadout_CurrentDynamics(world->readout, &world->state, world->model), def->tendon);
         rgBeyond beyond = rgBeyondLimits(t->hasLimits, length, t->lower, t->upper);
-        return force   ? rgLimitForce(world, rg_constraintTendon, tendon)
+        return force   ? rgLimitForce(&world->constraints, world->settings.dt, rg_constraintTendon,
+                                      tendon)
                : depth ? beyond.depth
-                       : beyond.sign * rgTendonSpeed(world, tendon);
+                       : beyond.sign *
+                             rgTendonSpeed(world->readout, &world->state, world->model, tendon);
     }
     const rgJointDef* j = &model->joints[joint];
     double q = world->state.q[model->jointRanges[joint].q];
     rgBeyond beyond = rgBeyondLimits(j->hasLimits, q, j->lower, j->upper);
-    return force   ? rgLimitForce(world, rg_constraintLimit, joint)
+    return force ? rgLimitForce(&world->constraints, world->settings.dt, rg_constraintLimit, joint)
            : depth ? beyond.depth
                    : beyond.sign * world->state.v[model->jointRanges[joint].v];
 }
@@ -150,22 +150,25 @@ static void rgReadScalar(const rgWorld* world, const rgSensorDef* def, double* o
         out[0] = world->state.v[model->jointRanges[joint].v];
         break;
     case rg_sensorJointActuatorForce:
-        out[0] = rgJointActuatorForce(world, joint);
+        out[0] = rgJointActuatorForce(&world->transmission, world->model, joint);
         break;
     case rg_sensorTendonPosition:
-        out[0] = rgDynamics_TendonLength(rgWorld_CurrentDynamics(world), def->tendon);
+        out[0] = rgDynamics_TendonLength(
+            rgReadout_CurrentDynamics(world->readout, &world->state, world->model), def->tendon);
         break;
     case rg_sensorTendonVelocity:
-        out[0] = rgTendonSpeed(world, tendon);
+        out[0] = rgTendonSpeed(world->readout, &world->state, world->model, tendon);
         break;
     case rg_sensorTendonActuatorForce:
-        out[0] = rgTendonActuatorForce(world, tendon);
+        out[0] = rgTendonActuatorForce(&world->transmission, world->model, tendon);
         break;
     case rg_sensorActuatorPosition:
-        out[0] = rgDynamics_DriveRow(rgWorld_CurrentDynamics(world), actuator, NULL, NULL);
+        out[0] = rgDynamics_DriveRow(
+            rgReadout_CurrentDynamics(world->readout, &world->state, world->model), actuator, NULL,
+            NULL);
         break;
     case rg_sensorActuatorVelocity:
-        out[0] = rgActuatorSpeed(world, actuator);
+        out[0] = rgActuatorSpeed(world->readout, &world->state, world->model, actuator);
         break;
     case rg_sensorActuatorForce:
         out[0] = world->transmission.actuatorForce[actuator];
@@ -185,19 +188,21 @@ static void rgReadScalar(const rgWorld* world, const rgSensorDef* def, double* o
     }
 }
 
-static void rgReadBall(const rgWorld* world, const rgSensorDef* def, double* out) {
-    const rgJointRange* range = &world->model->jointRanges[def->joint.index1 - 1];
+static void rgReadBall(const rgState* state, const rgModel* model, const rgSensorDef* def,
+                       double* out) {
+    const rgJointRange* range = &model->jointRanges[def->joint.index1 - 1];
     bool quat = def->kind == rg_sensorBallQuat;
-    const double* from = quat ? world->state.q + range->q : world->state.v + range->v;
+    const double* from = quat ? state->q + range->q : state->v + range->v;
     for (int k = 0; k < (quat ? 4 : 3); ++k) {
         out[k] = from[k];
     }
 }
 
 // Motion of a frame now, in its own axes.
-static void rgReadMotion(const rgWorld* world, rgFrameId frame, rgSensorKind kind, double* out) {
-    rgSpatial V =
-        rgDynamics_FrameVelocity(rgWorld_CurrentDynamics(world), frame, rg_referenceLocal);
+static void rgReadMotion(rgReadout* readout, const rgState* state, const rgModel* model,
+                         rgFrameId frame, rgSensorKind kind, double* out) {
+    rgSpatial V = rgDynamics_FrameVelocity(rgReadout_CurrentDynamics(readout, state, model), frame,
+                                           rg_referenceLocal);
     rgStore3(kind == rg_sensorGyro ? V.angular : V.linear, out);
 }
 
@@ -241,9 +246,9 @@ typedef struct rgSubtree {
     rgVec3 spin;     // angular, about the world's origin
 } rgSubtree;
 
-static rgSubtree rgSumSubtree(const rgWorld* world, int top) {
-    const rgModel* model = world->model;
-    rgDynamics* d = rgWorld_CurrentDynamics(world);
+static rgSubtree rgSumSubtree(rgReadout* readout, const rgState* state, const rgModel* model,
+                              int top) {
+    rgDynamics* d = rgReadout_CurrentDynamics(readout, state, model);
     rgSubtree sum = {0};
     for (int b = top; b < model->info.bodyCount; ++b) {
         const rgInertia* inertia = &model->bodies[b].inertia;
@@ -266,8 +271,9 @@ static rgSubtree rgSumSubtree(const rgWorld* world, int top) {
     return sum;
 }
 
-static void rgReadSubtree(const rgWorld* world, int body, rgSensorKind kind, double* out) {
-    rgSubtree sum = rgSumSubtree(world, body);
+static void rgReadSubtree(rgReadout* readout, const rgState* state, const rgModel* model, int body,
+                          rgSensorKind kind, double* out) {
+    rgSubtree sum = rgSumSubtree(readout, state, model, body);
     double inverse = sum.mass > 0 ? 1 / sum.mass : 0;
     rgVec3 center = rgScale(inverse, sum.first);
     if (kind == rg_sensorSubtreeCenter) {
@@ -284,12 +290,11 @@ static rgFrameId rgSensorFrame(const rgModel* model, const rgSensorDef* def) {
 }
 
 // Pose and velocity of a frame, relative to another or to the world.
-static void rgReadRelative(const rgWorld* world, rgFrameId frame, const rgSensorDef* def,
-                           double* out) {
-    const rgDynamics* now = rgWorld_CurrentDynamics(world);
-    rgFrameId from = def->reference.index1 > 0
-                         ? def->reference
-                         : rgModel_BodyFrame(world->model, def->referenceBody);
+static void rgReadRelative(rgReadout* readout, const rgState* state, const rgModel* model,
+                           rgFrameId frame, const rgSensorDef* def, double* out) {
+    const rgDynamics* now = rgReadout_CurrentDynamics(readout, state, model);
+    rgFrameId from =
+        def->reference.index1 > 0 ? def->reference : rgModel_BodyFrame(model, def->referenceBody);
     bool seen = from.index1 > 0;
     rgPose pose = rgDynamics_FramePose(now, frame);
     rgPose base = seen ? rgDynamics_FramePose(now, from) : rgPoseIdentity();
@@ -323,7 +328,8 @@ static void rgReadRelative(const rgWorld* world, rgFrameId frame, const rgSensor
 }
 
 static double rgReadRange(const rgWorld* world, rgFrameId frame) {
-    rgPose pose = rgDynamics_FramePose(rgWorld_CurrentDynamics(world), frame);
+    rgPose pose = rgDynamics_FramePose(
+        rgReadout_CurrentDynamics(world->readout, &world->state, world->model), frame);
     rgRay ray = {.origin = pose.p,
                  .direction = rgRotate(pose.q, rgVec(0, 0, 1)),
                  .maxFraction = RG_RANGE_MOST};
@@ -345,7 +351,7 @@ static void rgReadSensor(const rgWorld* world, const rgSensorDef* def, double* o
         break;
     case rg_sensorBallQuat:
     case rg_sensorBallAngularVelocity:
-        rgReadBall(world, def, out);
+        rgReadBall(&world->state, world->model, def, out);
         break;
     case rg_sensorFramePosition:
     case rg_sensorFrameQuat:
@@ -354,11 +360,11 @@ static void rgReadSensor(const rgWorld* world, const rgSensorDef* def, double* o
     case rg_sensorFrameZAxis:
     case rg_sensorFrameLinearVelocity:
     case rg_sensorFrameAngularVelocity:
-        rgReadRelative(world, frame, def, out);
+        rgReadRelative(world->readout, &world->state, world->model, frame, def, out);
         break;
     case rg_sensorGyro:
     case rg_sensorVelocimeter:
-        rgReadMotion(world, frame, def->kind, out);
+        rgReadMotion(world->readout, &world->state, world->model, frame, def->kind, out);
         break;
     case rg_sensorFrameLinearAcceleration:
     case rg_sensorFrameAngularAcceleration:
@@ -375,10 +381,14 @@ static void rgReadSensor(const rgWorld* world, const rgSensorDef* def, double* o
     case rg_sensorSubtreeCenter:
     case rg_sensorSubtreeLinearVelocity:
     case rg_sensorSubtreeAngularMomentum:
-        rgReadSubtree(world, model->framePlaces[frame.index1 - 1].body, def->kind, out);
+        rgReadSubtree(world->readout, &world->state, world->model,
+                      model->framePlaces[frame.index1 - 1].body, def->kind, out);
         break;
     case rg_sensorMagnetometer:
-        rgStore3(rgRotateBack(rgDynamics_FramePose(rgWorld_CurrentDynamics(world), frame).q,
+        rgStore3(rgRotateBack(rgDynamics_FramePose(rgReadout_CurrentDynamics(
+                                                       world->readout, &world->state, world->model),
+                                                   frame)
+                                  .q,
                               model->info.options.magnetic),
                  out);
         break;

@@ -11,9 +11,8 @@ static bool rgIsAsleep(double mark) {
     return mark >= RG_ASLEEP;
 }
 
-void rgWorld_StartSleep(rgWorld* world) {
-    memcpy(world->sleep.asleep, world->state.asleep,
-           (size_t)world->model->treeCount * sizeof(double));
+void rgSleep_Start(rgSleep* sleep, const rgState* state, const rgModel* model) {
+    memcpy(sleep->asleep, state->asleep, (size_t)model->treeCount * sizeof(double));
 }
 
 static void rgWakeGroup(double* sleeps, int count, double mark) {
@@ -22,33 +21,32 @@ static void rgWakeGroup(double* sleeps, int count, double mark) {
     }
 }
 
-static void rgWorld_WakeTree(rgWorld* world, int tree) {
-    if (tree >= 0 && rgIsAsleep(world->state.asleep[tree])) {
-        rgWakeGroup(world->state.asleep, world->model->treeCount, world->state.asleep[tree]);
+static void rgSleep_WakeTree(rgSleep* sleep, rgState* state, const rgModel* model, int tree) {
+    if (tree >= 0 && rgIsAsleep(state->asleep[tree])) {
+        rgWakeGroup(state->asleep, model->treeCount, state->asleep[tree]);
     }
-    if (tree >= 0 && world->sleep.treeCount > 0) {
-        world->state.rest[tree] = 0;
+    if (tree >= 0 && sleep->treeCount > 0) {
+        state->rest[tree] = 0;
     }
 }
 
-void rgWorld_WakeLink(rgWorld* world, int link) {
-    rgWorld_WakeTree(world, world->model->links[link].tree);
+void rgSleep_WakeLink(rgSleep* sleep, rgState* state, const rgModel* model, int link) {
+    rgSleep_WakeTree(sleep, state, model, model->links[link].tree);
 }
 
-void rgWorld_WakeDof(rgWorld* world, int dof) {
-    rgWorld_WakeLink(world, world->model->dofs[dof].link);
+void rgSleep_WakeDof(rgSleep* sleep, rgState* state, const rgModel* model, int dof) {
+    rgSleep_WakeLink(sleep, state, model, model->dofs[dof].link);
 }
 
-void rgWorld_WakeAll(rgWorld* world) {
-    for (int t = 0; t < world->model->treeCount; ++t) {
-        rgWorld_WakeTree(world, t);
+void rgSleep_WakeAll(rgSleep* sleep, rgState* state, const rgModel* model) {
+    for (int t = 0; t < model->treeCount; ++t) {
+        rgSleep_WakeTree(sleep, state, model, t);
     }
 }
 
 // Wake trees that loops tie to a kinematic link.
-void rgWorld_WakeLoops(rgWorld* world, int link) {
-    const rgModel* model = world->model;
-    for (int e = 0; e < model->info.equalityCount && world->sleep.treeCount > 0; ++e) {
+void rgSleep_WakeLoops(rgSleep* sleep, rgState* state, const rgModel* model, int link) {
+    for (int e = 0; e < model->info.equalityCount && sleep->treeCount > 0; ++e) {
         const rgEqualityDef* def = &model->equalities[e];
         if (def->kind != rg_equalityConnect && def->kind != rg_equalityWeld) {
             continue;
@@ -56,8 +54,8 @@ void rgWorld_WakeLoops(rgWorld* world, int link) {
         int a = def->bodyA.index1 > 0 ? model->bodyPlaces[def->bodyA.index1 - 1].link : 0;
         int b = def->bodyB.index1 > 0 ? model->bodyPlaces[def->bodyB.index1 - 1].link : 0;
         if (a == link || b == link) {
-            rgWorld_WakeLink(world, a);
-            rgWorld_WakeLink(world, b);
+            rgSleep_WakeLink(sleep, state, model, a);
+            rgSleep_WakeLink(sleep, state, model, b);
         }
     }
 }
@@ -75,30 +73,35 @@ bool rgWorld_IsAsleep(const rgWorld* world, rgBodyId body) {
 
 // ---- pairs
 
-static bool rgWorld_ColliderSleeps(const rgWorld* world, const rgCollider* collider) {
-    int tree = world->model->links[collider->link].tree;
-    return tree >= 0 && rgIsAsleep(world->sleep.asleep[tree]);
+static bool rgSleep_ColliderSleeps(const rgSleep* sleep, const rgModel* model,
+                                   const rgCollider* collider) {
+    int tree = model->links[collider->link].tree;
+    return tree >= 0 && rgIsAsleep(sleep->asleep[tree]);
 }
 
-static bool rgWorld_ColliderMoves(const rgWorld* world, const rgCollider* collider) {
-    const rgModel* model = world->model;
+static bool rgSleep_ColliderMoves(const rgSleep* sleep, const rgKinematics* kinematics,
+                                  const rgCollider* collider) {
+    const rgModel* model = kinematics->dynamics->model;
     if (!rgModel_IsKinematic(model, collider->link)) {
-        return rgWorld_LinkMoves(world, collider->link);
+        return rgSleep_LinkMoves(sleep, kinematics->dynamics->model, collider->link);
     }
-    const rgSpatial* v = &world->kinematics.links[collider->link - model->linkCount].velocity;
+    const rgSpatial* v = &kinematics->links[collider->link - model->linkCount].velocity;
     return rgDot(v->linear, v->linear) + rgDot(v->angular, v->angular) > 0;
 }
 
-rgPairRest rgWorld_PairRest(const rgWorld* world, int a, int b) {
-    if (world->sleep.treeCount == 0) {
+rgPairRest rgSleep_PairRest(const rgSleep* sleep, const rgKinematics* kinematics,
+                            const rgContactSet* contacts, int a, int b) {
+    if (sleep->treeCount == 0) {
         return rg_pairAwake;
     }
-    const rgCollider *A = &world->contacts.colliders[a], *B = &world->contacts.colliders[b];
-    bool sleepsA = rgWorld_ColliderSleeps(world, A), sleepsB = rgWorld_ColliderSleeps(world, B);
+    const rgCollider *A = &contacts->colliders[a], *B = &contacts->colliders[b];
+    bool sleepsA = rgSleep_ColliderSleeps(sleep, kinematics->dynamics->model, A),
+         sleepsB = rgSleep_ColliderSleeps(sleep, kinematics->dynamics->model, B);
     if (!sleepsA && !sleepsB) {
         return rg_pairAwake;
     }
-    bool moves = rgWorld_ColliderMoves(world, A) || rgWorld_ColliderMoves(world, B);
+    bool moves =
+        rgSleep_ColliderMoves(sleep, kinematics, A) || rgSleep_ColliderMoves(sleep, kinematics, B);
     return moves ? rg_pairWaking : rg_pairDormant;
 }
 
@@ -110,7 +113,8 @@ bool rgWorld_WakeByContact(rgWorld* world) {
     for (int i = 0; i < next->pairCount && world->sleep.treeCount > 0; ++i) {
         const rgPairMemory* pair = &next->pairs[i];
         rgManifold* manifold = &world->contacts.manifolds[i];
-        if (rgWorld_PairRest(world, pair->a, pair->b) != rg_pairWaking) {
+        if (rgSleep_PairRest(&world->sleep, &world->kinematics, &world->contacts, pair->a,
+                             pair->b) != rg_pairWaking) {
             continue;
         }
         const rgCollider *A = &world->contacts.colliders[pair->a],
@@ -121,8 +125,10 @@ bool rgWorld_WakeByContact(rgWorld* world) {
             touches = touches || manifold->points[k].gap <= reach + fall + RG_SLOP;
         }
         if (touches) {
-            int tree =
-                world->model->links[rgWorld_ColliderSleeps(world, A) ? A->link : B->link].tree;
+            int tree = world->model
+                           ->links[rgSleep_ColliderSleeps(&world->sleep, world->model, A) ? A->link
+                                                                                          : B->link]
+                           .tree;
             rgWakeGroup(world->sleep.asleep, world->model->treeCount, world->sleep.asleep[tree]);
             any = true;
         } else {
@@ -137,7 +143,9 @@ int rgWorld_DormantContacts(const rgWorld* world) {
     int count = 0;
     for (int i = 0; i < next->pairCount && world->sleep.treeCount > 0; ++i) {
         const rgPairMemory* pair = &next->pairs[i];
-        count += rgWorld_PairIsDormant(world, pair) ? pair->contactCount : 0;
+        count += rgSleep_PairIsDormant(&world->sleep, &world->kinematics, &world->contacts, pair)
+                     ? pair->contactCount
+                     : 0;
     }
     return count;
 }
@@ -146,7 +154,7 @@ int rgWorld_DormantContacts(const rgWorld* world) {
 bool rgWorld_CopyDormant(rgWorld* world, rgPairMemory* pair) {
     const rgMemory* last = &world->warmStart.memories[0];
     rgMemory* next = &world->warmStart.memories[1];
-    if (!rgWorld_PairIsDormant(world, pair)) {
+    if (!rgSleep_PairIsDormant(&world->sleep, &world->kinematics, &world->contacts, pair)) {
         return false;
     }
     if (pair->contactCount > 0) {
@@ -160,12 +168,13 @@ bool rgWorld_CopyDormant(rgWorld* world, rgPairMemory* pair) {
 
 // ---- falling asleep
 
-static bool rgWorld_TreeIsSlow(const rgWorld* world, const rgTree* tree) {
+static bool rgKinematics_TreeIsSlow(const rgKinematics* kinematics, const rgNext* next,
+                                    const rgWorldDef* def, const rgTree* tree) {
     double most = 0;
     for (int i = tree->firstDof; i < tree->firstDof + tree->dofCount; ++i) {
-        most = RG_MAX(most, fabs(world->next.v[i]) * world->kinematics.leverArm[i]);
+        most = RG_MAX(most, fabs(next->v[i]) * kinematics->leverArm[i]);
     }
-    return most < world->def.sleepSpeed;
+    return most < def->sleepSpeed;
 }
 
 // Islands that fall asleep as a whole: slow, and without rows of kinematic bodies (step.15).
@@ -176,16 +185,17 @@ void rgWorld_UpdateSleep(rgWorld* world) {
     if (world->sleep.treeCount == 0) {
         return;
     }
-    rgConnectIslands(world);
+    rgConnectIslands(&world->constraints, world->model);
     for (int t = 0; t < model->treeCount; ++t) {
-        bool slow = rgWorld_TreeIsSlow(world, &model->trees[t]);
+        bool slow = rgKinematics_TreeIsSlow(&world->kinematics, &world->next, &world->def,
+                                            &model->trees[t]);
         rest[t] = slow ? rest[t] + world->settings.dt : 0;
         world->constraints.islands[t].limited = false;
     }
     for (int r = 0; r < world->constraints.rows.rowCount; ++r) {
         if (world->constraints.rows.drift[r] != 0 &&
             rgRows_Columns(&world->constraints.rows, r) > 0) {
-            world->constraints.islands[rgRowIsland(world, r)].limited = true;
+            world->constraints.islands[rgRowIsland(&world->constraints, r)].limited = true;
         }
     }
     for (int t = 0; t < model->treeCount; ++t) {
@@ -204,10 +214,9 @@ void rgWorld_UpdateSleep(rgWorld* world) {
     }
 }
 
-bool rgSleep_Create(rgWorld* world) {
-    rgSleep* sleep = &world->sleep;
-    const rgModelInfo* info = &world->model->info;
+bool rgSleep_Create(rgSleep* sleep, rgHeap* heap, const rgModel* model) {
+    const rgModelInfo* info = &model->info;
     bool good = true;
-    sleep->asleep = rgWorld_Allocate(world, info->treeCount, sizeof(double), &good);
+    sleep->asleep = rgHeap_Allocate(heap, info->treeCount, sizeof(double), &good);
     return good;
 }

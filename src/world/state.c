@@ -22,13 +22,13 @@ static double rgNorm4(const double* q) {
 }
 
 // Forget the predictor of a tree that was set.
-static void rgWorld_ClearPredictor(rgWorld* world, int index) {
-    const rgTree* tree = &world->model->trees[index];
+static void rgState_ClearPredictor(rgState* state, const rgModel* model, int index) {
+    const rgTree* tree = &model->trees[index];
     size_t bytes = (size_t)tree->dofCount * sizeof(double);
-    memset(world->state.change + tree->firstDof, 0, bytes);
-    memset(world->state.predictor + tree->firstDof, 0, bytes);
-    world->state.isSet[index] = 1;
-    world->state.fresh[index] = 0;
+    memset(state->change + tree->firstDof, 0, bytes);
+    memset(state->predictor + tree->firstDof, 0, bytes);
+    state->isSet[index] = 1;
+    state->fresh[index] = 0;
 }
 
 static bool rgQuatsAreUsable(const rgModel* model, const double* q) {
@@ -54,19 +54,19 @@ static void rgNormalizeQuats(const rgModel* model, double* q) {
 }
 
 // Set a tree; one that has these numbers already goes on as before.
-static void rgWorld_SetTree(rgWorld* world, int index, const double* q, const double* v) {
-    const rgModel* model = world->model;
+static void rgState_SetTree(rgState* state, const rgModel* model, int index, const double* q,
+                            const double* v) {
     const rgTree* tree = &model->trees[index];
     const rgLink *first = &model->links[tree->firstLink], *next = first + tree->linkCount;
     int qEnd = next < model->links + model->linkCount ? next->q : model->qCount;
     size_t qBytes = (size_t)(qEnd - first->q) * sizeof(double);
     size_t vBytes = (size_t)tree->dofCount * sizeof(double);
-    double *oldQ = world->state.q + first->q, *oldV = world->state.v + tree->firstDof;
+    double *oldQ = state->q + first->q, *oldV = state->v + tree->firstDof;
     q += first->q, v += tree->firstDof;
     if (memcmp(oldQ, q, qBytes) != 0 || memcmp(oldV, v, vBytes) != 0) {
         memcpy(oldQ, q, qBytes);
         memcpy(oldV, v, vBytes);
-        rgWorld_ClearPredictor(world, index);
+        rgState_ClearPredictor(state, model, index);
     }
 }
 
@@ -88,12 +88,12 @@ rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v) {
         memcpy(newV, v, (size_t)model->vCount * sizeof(double));
     }
     for (int t = 0; t < model->treeCount; ++t) {
-        rgWorld_SetTree(world, t, newQ, newV);
+        rgState_SetTree(&world->state, world->model, t, newQ, newV);
     }
-    rgWorld_ClearEnergyTanks(world);
-    rgWorld_WakeAll(world);
+    rgWarmStart_ClearEnergyTanks(&world->warmStart);
+    rgSleep_WakeAll(&world->sleep, &world->state, world->model);
     rgReadout_Invalidate(world->readout);
-    rgMonitor_Reset(world);
+    rgMonitor_Reset(&world->monitor);
     return rg_ok;
 }
 
@@ -134,10 +134,10 @@ static void rgWorld_StoreFreeVelocity(rgWorld* world, rgBodyId body, const rgLin
     rgVec3 angular = rgRotateBack(rotation, velocity.angular);
     v[0] = linear.x, v[1] = linear.y, v[2] = linear.z;
     v[3] = angular.x, v[4] = angular.y, v[5] = angular.z;
-    rgWorld_WakeDof(world, link->v);
-    rgWorld_ClearPredictor(world, link->tree);
+    rgSleep_WakeDof(&world->sleep, &world->state, world->model, link->v);
+    rgState_ClearPredictor(&world->state, world->model, link->tree);
     rgReadout_Invalidate(world->readout);
-    rgMonitor_Reset(world);
+    rgMonitor_Reset(&world->monitor);
 }
 
 rgResult rgWorld_SetBodyPose(rgWorld* world, rgBodyId body, rgPose pose) {
@@ -206,15 +206,15 @@ rgResult rgWorld_Reset(rgWorld* world, rgKeyId key) {
         memcpy(world->state.activation, def->activation,
                (size_t)info->activationCount * sizeof(double));
     }
-    rgWorld_ResetKinematic(world);
+    rgState_ResetKinematic(&world->state, world->model);
     rgWorld_ClearWrenches(world);
-    rgWorld_ClearImpulses(world);
+    rgWarmStart_ClearImpulses(&world->warmStart, &world->state);
     result = def == NULL ? rgWorld_SetStart(world, NULL) : rg_ok;
     if (result != rg_ok) {
         return result;
     }
     for (int t = 0; t < world->model->treeCount; ++t) {
-        rgWorld_ClearPredictor(world, t);
+        rgState_ClearPredictor(&world->state, world->model, t);
     }
     return rgWorld_SetTime(world, def != NULL ? def->time : 0);
 }
@@ -293,7 +293,7 @@ static rgStateHeader rgWorld_Header(const rgWorld* world) {
     size_t bytes = sizeof(rgStateHeader) + (size_t)world->state.blockCount * sizeof(double) +
                    (size_t)memory->pairCount * sizeof(rgPairMemory) +
                    (size_t)memory->contactCount * sizeof(rgContactMemory) +
-                   rgWorld_ChangeCount(world, world->variant.changed) * sizeof(double);
+                   rgVariant_ChangeCount(&world->variant, world->variant.changed) * sizeof(double);
     return (rgStateHeader){RG_STATE_MAGIC,          bytes,
                            world->state.blockCount, memory->pairCount,
                            memory->contactCount,    world->contacts.colliderCount,
@@ -348,16 +348,17 @@ static bool rgStateIsWhole(const char* bytes, const rgStateHeader* header) {
     return check == rgStateCheck(bytes, (size_t)header->byteCount);
 }
 
-static bool rgHeaderFits(const rgWorld* world, const rgStateHeader* header, size_t byteCount) {
-    if (header->magic != RG_STATE_MAGIC || header->blockCount != world->state.blockCount ||
-        header->colliderCount != world->contacts.colliderCount || header->pairCount < 0 ||
+static bool rgHeaderFits(const rgContactSet* contacts, const rgState* state,
+                         const rgVariant* variant, const rgStateHeader* header, size_t byteCount) {
+    if (header->magic != RG_STATE_MAGIC || header->blockCount != state->blockCount ||
+        header->colliderCount != contacts->colliderCount || header->pairCount < 0 ||
         header->contactCount < 0 || header->changed >= 1u << rg_changeKindCount) {
         return false;
     }
     uint64_t bytes = sizeof(rgStateHeader) + (uint64_t)header->blockCount * sizeof(double) +
                      (uint64_t)header->pairCount * sizeof(rgPairMemory) +
                      (uint64_t)header->contactCount * sizeof(rgContactMemory) +
-                     rgWorld_ChangeCount(world, (unsigned)header->changed) * sizeof(double);
+                     rgVariant_ChangeCount(variant, (unsigned)header->changed) * sizeof(double);
     return header->byteCount == bytes && bytes + sizeof(uint64_t) <= byteCount;
 }
 
@@ -388,8 +389,8 @@ static bool rgContactsAreUsable(const rgStateHeader* header, const char* bytes) 
     return true;
 }
 
-static bool rgBlockIsUsable(const rgWorld* world, const char* bytes) {
-    for (int i = 0; i < world->state.blockCount; ++i) {
+static bool rgBlockIsUsable(const rgState* state, const char* bytes) {
+    for (int i = 0; i < state->blockCount; ++i) {
         double number;
         memcpy(&number, bytes + (size_t)i * sizeof(number), sizeof(number));
         if (!isfinite(number)) {
@@ -399,24 +400,23 @@ static bool rgBlockIsUsable(const rgWorld* world, const char* bytes) {
     return true;
 }
 
-static bool rgAnyWrench(const rgWorld* world) {
-    for (int i = 0; i < 6 * world->model->info.bodyCount; ++i) {
-        if (world->state.wrench[i] != 0) {
+static bool rgAnyWrench(const rgState* state, const rgModel* model) {
+    for (int i = 0; i < 6 * model->info.bodyCount; ++i) {
+        if (state->wrench[i] != 0) {
             return true;
         }
     }
     return false;
 }
 
-static rgResult rgMemory_Reserve(rgWorld* world, int pairCount, int contactCount) {
-    rgMemory* memory = &world->warmStart.memories[0];
-    rgResult result =
-        rgReserve(&world->heap.allocator, (void**)&memory->pairs, &memory->pairCapacity,
-                  memory->pairCount, pairCount, sizeof(rgPairMemory));
+static rgResult rgMemory_Reserve(rgWarmStart* warmStart, const rgAllocator* allocator,
+                                 int pairCount, int contactCount) {
+    rgMemory* memory = &warmStart->memories[0];
+    rgResult result = rgReserve(allocator, (void**)&memory->pairs, &memory->pairCapacity,
+                                memory->pairCount, pairCount, sizeof(rgPairMemory));
     if (result == rg_ok) {
-        result =
-            rgReserve(&world->heap.allocator, (void**)&memory->contacts, &memory->contactCapacity,
-                      memory->contactCount, contactCount, sizeof(rgContactMemory));
+        result = rgReserve(allocator, (void**)&memory->contacts, &memory->contactCapacity,
+                           memory->contactCount, contactCount, sizeof(rgContactMemory));
     }
     return result;
 }
@@ -427,7 +427,7 @@ rgResult rgWorld_Restore(rgWorld* world, const void* bytes, size_t byteCount) {
         return rg_errorArgument;
     }
     memcpy(&header, bytes, sizeof(header));
-    if (!rgHeaderFits(world, &header, byteCount)) {
+    if (!rgHeaderFits(&world->contacts, &world->state, &world->variant, &header, byteCount)) {
         return rg_errorArgument;
     }
     if (!rgStateIsWhole(bytes, &header)) {
@@ -438,12 +438,13 @@ rgResult rgWorld_Restore(rgWorld* world, const void* bytes, size_t byteCount) {
     const char* contacts = pairs + (size_t)header.pairCount * sizeof(rgPairMemory);
     const char* changes = contacts + (size_t)header.contactCount * sizeof(rgContactMemory);
     unsigned changed = (unsigned)header.changed;
-    if (!rgBlockIsUsable(world, block) || !rgPairsFit(&header, pairs) ||
+    if (!rgBlockIsUsable(&world->state, block) || !rgPairsFit(&header, pairs) ||
         !rgContactsAreUsable(&header, contacts) ||
         !rgWorld_ChangesAreUsable(world, changed, changes)) {
         return rg_errorArgument;
     }
-    rgResult result = rgMemory_Reserve(world, header.pairCount, header.contactCount);
+    rgResult result = rgMemory_Reserve(&world->warmStart, &world->heap.allocator, header.pairCount,
+                                       header.contactCount);
     result = result == rg_ok ? rgWorld_ReadChanges(world, changed, changes) : result;
     if (result != rg_ok) {
         return result;
@@ -454,10 +455,10 @@ rgResult rgWorld_Restore(rgWorld* world, const void* bytes, size_t byteCount) {
     rgPut((char*)memory->contacts, contacts, (size_t)header.contactCount * sizeof(rgContactMemory));
     memory->pairCount = header.pairCount;
     memory->contactCount = header.contactCount;
-    world->free.stateHasWrench = rgAnyWrench(world);
+    world->free.stateHasWrench = rgAnyWrench(&world->state, world->model);
     world->readout->evaluated = false; // nothing is known of the step before
     rgReadout_Invalidate(world->readout);
-    rgMonitor_Reset(world);
+    rgMonitor_Reset(&world->monitor);
     return rg_ok;
 }
 
@@ -485,10 +486,10 @@ static rgResult rgSetNumbers(double* numbers, const double* values, int count) {
     return rg_ok;
 }
 
-static void rgWorld_WakeActuator(rgWorld* world, int actuator) {
-    const rgModel* model = world->model;
+static void rgSleep_WakeActuator(rgSleep* sleep, rgState* state, const rgModel* model,
+                                 int actuator) {
     for (int k = model->driveStart[actuator]; k < model->driveStart[actuator + 1]; ++k) {
-        rgWorld_WakeDof(world, model->driveColumns[k]);
+        rgSleep_WakeDof(sleep, state, model, model->driveColumns[k]);
     }
 }
 
@@ -499,7 +500,7 @@ rgResult rgWorld_SetControl(rgWorld* world, const double* control) {
     int count = world->model->info.actuatorCount;
     for (int a = 0; a < count && control != NULL && world->sleep.treeCount > 0; ++a) {
         if (control[a] != world->state.control[a]) {
-            rgWorld_WakeActuator(world, a);
+            rgSleep_WakeActuator(&world->sleep, &world->state, world->model, a);
         }
     }
     return rgSetNumbers(world->state.control, control, count);
@@ -520,7 +521,7 @@ rgResult rgWorld_SetActivation(rgWorld* world, const double* activation) {
     int count = world->model->info.activationCount;
     for (int a = 0; a < count && activation != NULL && world->sleep.treeCount > 0; ++a) {
         if (activation[a] != world->state.activation[a]) {
-            rgWorld_WakeActuator(world, a);
+            rgSleep_WakeActuator(&world->sleep, &world->state, world->model, a);
         }
     }
     return rgSetNumbers(world->state.activation, activation, count);
@@ -533,7 +534,7 @@ rgResult rgWorld_SetForce(rgWorld* world, const double* force) {
     int count = world->model->vCount;
     for (int i = 0; i < count && force != NULL && world->sleep.treeCount > 0; ++i) {
         if (force[i] != world->state.force[i]) {
-            rgWorld_WakeDof(world, i);
+            rgSleep_WakeDof(&world->sleep, &world->state, world->model, i);
         }
     }
     return rgSetNumbers(world->state.force, force, count);
@@ -550,7 +551,8 @@ rgResult rgWorld_ApplyWrench(rgWorld* world, rgBodyId body, rgVec3 force, rgVec3
         wrench[k] += numbers[k];
     }
     world->free.stateHasWrench = true;
-    rgWorld_WakeLink(world, world->model->bodyPlaces[body.index1 - 1].link);
+    rgSleep_WakeLink(&world->sleep, &world->state, world->model,
+                     world->model->bodyPlaces[body.index1 - 1].link);
     return rg_ok;
 }
 
@@ -560,7 +562,8 @@ void rgWorld_ClearWrenches(rgWorld* world) {
     }
     for (int i = 0; i < 6 * world->model->info.bodyCount && world->sleep.treeCount > 0; ++i) {
         if (world->state.wrench[i] != 0) {
-            rgWorld_WakeLink(world, world->model->bodyPlaces[i / 6].link);
+            rgSleep_WakeLink(&world->sleep, &world->state, world->model,
+                             world->model->bodyPlaces[i / 6].link);
         }
     }
     memset(world->state.wrench, 0, (size_t)(6 * world->model->info.bodyCount) * sizeof(double));
@@ -585,14 +588,14 @@ rgResult rgWorld_EnableBody(rgWorld* world, rgBodyId body, bool enabled) {
     if (tree < 0) {
         return rg_ok; // what is fixed to the world has nothing to stop
     }
-    rgWorld_WakeLink(world, model->trees[tree].firstLink);
+    rgSleep_WakeLink(&world->sleep, &world->state, world->model, model->trees[tree].firstLink);
     world->state.asleep[tree] = !enabled;
     if (!enabled) {
         memset(world->state.v + model->trees[tree].firstDof, 0,
                (size_t)model->trees[tree].dofCount * sizeof(double));
     }
     rgReadout_Invalidate(world->readout);
-    rgMonitor_Reset(world);
+    rgMonitor_Reset(&world->monitor);
     return rg_ok;
 }
 
@@ -602,8 +605,9 @@ static double* rgTakeNumbers(double** cursor, int count) {
     return start;
 }
 
-void rgWorld_ViewState(const rgWorld* world, double* block, rgState* state) {
-    const rgModelInfo* info = &world->model->info;
+void rgViewState(const rgSleep* sleep, const rgWarmStart* warmStart, const rgModel* model,
+                 double* block, rgState* state) {
+    const rgModelInfo* info = &model->info;
     double* cursor = block;
     state->block = block;
     state->time = rgTakeNumbers(&cursor, 1);
@@ -614,13 +618,13 @@ void rgWorld_ViewState(const rgWorld* world, double* block, rgState* state) {
     state->force = rgTakeNumbers(&cursor, info->vCount);
     state->wrench = rgTakeNumbers(&cursor, 6 * info->bodyCount);
     state->asleep = rgTakeNumbers(&cursor, info->treeCount);
-    state->kinematic = rgTakeNumbers(&cursor, RG_KINEMATIC_NUMBERS * world->model->kinematicCount);
-    state->rest = rgTakeNumbers(&cursor, world->sleep.treeCount);
+    state->kinematic = rgTakeNumbers(&cursor, RG_KINEMATIC_NUMBERS * model->kinematicCount);
+    state->rest = rgTakeNumbers(&cursor, sleep->treeCount);
     state->isSet = rgTakeNumbers(&cursor, info->treeCount);
     state->change = rgTakeNumbers(&cursor, info->vCount);
     state->predictor = rgTakeNumbers(&cursor, info->vCount);
     state->fresh = rgTakeNumbers(&cursor, info->treeCount);
-    state->impulse = rgTakeNumbers(&cursor, world->warmStart.slots.count);
+    state->impulse = rgTakeNumbers(&cursor, warmStart->slots.count);
     state->blockCount = (int)(cursor - block);
 }
 
@@ -631,16 +635,16 @@ bool rgState_Create(rgWorld* world) {
                 RG_KINEMATIC_NUMBERS * world->model->kinematicCount + world->sleep.treeCount +
                 world->warmStart.slots.count;
     bool good = true;
-    double* block = rgWorld_Allocate(world, count, sizeof(double), &good);
+    double* block = rgHeap_Allocate(&world->heap, count, sizeof(double), &good);
     if (!good) {
         return false;
     }
-    rgWorld_ViewState(world, block, &world->state);
+    rgViewState(&world->sleep, &world->warmStart, world->model, block, &world->state);
     RG_ASSERT(world->state.blockCount == count);
     memcpy(world->state.q, world->model->neutral, (size_t)info->qCount * sizeof(double));
     for (int t = 0; t < info->treeCount; ++t) {
         world->state.isSet[t] = 1;
     }
-    rgWorld_ResetKinematic(world);
+    rgState_ResetKinematic(&world->state, world->model);
     return true;
 }

@@ -50,16 +50,16 @@ rgResult rgWorld_CommitStep(rgStep* step) {
         world->state.v[i] = world->next.bodyV[i];
     }
     rgWorld_UpdateSleep(world);
-    rgWorld_CommitKinematic(world);
+    rgKinematics_Commit(&world->kinematics, &world->state);
     rgWorld_CommitPredictor(world);
-    rgWorld_CommitActivations(world);
+    rgState_CommitActivations(&world->state, world->model, world->settings.dt);
     for (int t = 0; t < model->treeCount; ++t) {
         world->state.fresh[t] = world->constraints.fresh[t];
     }
     *world->state.time += world->settings.dt;
     world->monitor.unconvergedCount += step->report->contact.status != rg_contactSolved;
     world->monitor.regularizedCount += step->report->regularizedRows > 0;
-    rgWorld_CommitMemory(world);
+    rgWarmStart_Commit(&world->warmStart, &world->state);
     world->readout->committed = true;
     rgMonitor_AfterCommit(world);
     return rg_ok;

@@ -17,9 +17,9 @@ static bool rgPairIsBefore(const rgPairMemory* a, const rgPairMemory* b) {
     return a->a != b->a ? a->a < b->a : a->b < b->b;
 }
 
-static rgTouch rgMakeTouch(const rgWorld* world, const rgPairMemory* pair, rgTouchState state) {
-    const rgCollider *A = &world->contacts.colliders[pair->a],
-                     *B = &world->contacts.colliders[pair->b];
+static rgTouch rgMakeTouch(const rgContactSet* contacts, const rgPairMemory* pair,
+                           rgTouchState state) {
+    const rgCollider *A = &contacts->colliders[pair->a], *B = &contacts->colliders[pair->b];
     return (rgTouch){.bodyA = {A->body + 1},
                      .bodyB = {B->body + 1},
                      .shapeA = {A->shape + 1},
@@ -36,8 +36,8 @@ static rgVec3 rgMemory_Force(const rgMemory* memory, const rgPairMemory* pair, d
 }
 
 // Both lists are sorted by pair; those of the step before come from the memory that it left.
-static void rgListTouches(const rgWorld* world, const rgMemory* now, const rgMemory* last) {
-    rgReadout* readout = world->readout;
+static void rgListTouches(const rgContactSet* contacts, rgReadout* readout, double dt,
+                          const rgMemory* now, const rgMemory* last) {
     int old = 0, point = 0;
     readout->touchCount = 0;
     for (int i = 0; i <= now->pairCount; ++i) {
@@ -46,7 +46,7 @@ static void rgListTouches(const rgWorld* world, const rgMemory* now, const rgMem
              ++old) {
             if (rgMemory_HasImpulse(last, &last->pairs[old])) {
                 readout->touches[readout->touchCount++] =
-                    rgMakeTouch(world, &last->pairs[old], rg_touchEnd);
+                    rgMakeTouch(contacts, &last->pairs[old], rg_touchEnd);
             }
         }
         if (pair == NULL) {
@@ -58,15 +58,15 @@ static void rgListTouches(const rgWorld* world, const rgMemory* now, const rgMem
         old += known;
         if (isLoaded || before) {
             rgTouchState state = !isLoaded ? rg_touchEnd : before ? rg_touchPersist : rg_touchBegin;
-            rgTouch touch = rgMakeTouch(world, pair, state);
-            while (point < world->contacts.pointCount && world->contacts.points[point].pair < i) {
-                point += world->contacts.points[point].pointCount;
+            rgTouch touch = rgMakeTouch(contacts, pair, state);
+            while (point < contacts->pointCount && contacts->points[point].pair < i) {
+                point += contacts->points[point].pointCount;
             }
-            if (point < world->contacts.pointCount && world->contacts.points[point].pair == i) {
+            if (point < contacts->pointCount && contacts->points[point].pair == i) {
                 touch.firstContact = point; // the points of a pair are next to each other
-                touch.contactCount = world->contacts.points[point].pointCount;
+                touch.contactCount = contacts->points[point].pointCount;
             }
-            touch.force = rgMemory_Force(now, pair, world->settings.dt);
+            touch.force = rgMemory_Force(now, pair, dt);
             readout->touches[readout->touchCount++] = touch;
         }
     }
@@ -86,7 +86,7 @@ const rgTouch* rgWorld_Touches(const rgWorld* world, int* count) {
         if (rgReserve(&world->heap.allocator, (void**)&readout->touches, &readout->touchCapacity, 0,
                       most, sizeof(rgTouch)) == rg_ok) {
             if (readout->evaluated) {
-                rgListTouches(world, now, last);
+                rgListTouches(&world->contacts, world->readout, world->settings.dt, now, last);
             }
             readout->touchesValid = true;
         }

@@ -5,31 +5,33 @@
 
 #include <string.h>
 
-static void rgWorld_MarkColliders(rgWorld* world) {
-    const rgShapeDef* shapes = world->model->shapes;
-    for (int i = 0; i < world->contacts.colliderCount; ++i) {
-        const rgCollider* collider = &world->contacts.colliders[i];
-        int tree = world->model->links[collider->link].tree;
+static void rgContactSet_MarkColliders(rgContactSet* contacts, const rgSleep* sleep,
+                                       const rgModel* model) {
+    const rgShapeDef* shapes = model->shapes;
+    for (int i = 0; i < contacts->colliderCount; ++i) {
+        const rgCollider* collider = &contacts->colliders[i];
+        int tree = model->links[collider->link].tree;
         unsigned asleep = rg_colliderStill | rg_colliderAsleep;
-        unsigned rest = tree < 0 ? rg_colliderStill : world->sleep.asleep[tree] != 0 ? asleep : 0;
+        unsigned rest = tree < 0 ? rg_colliderStill : sleep->asleep[tree] != 0 ? asleep : 0;
         rest |= shapes[collider->shape].disabled ? rg_colliderDisabled : 0;
         rest |= collider->plane ? rg_colliderPlane : 0;
-        world->contacts.colliderRest[i] = (uint8_t)rest;
+        contacts->colliderRest[i] = (uint8_t)rest;
     }
 }
 
 // Boxes of planes are unbounded, but what is further above one than the pair's margin has no
 // points with it.
-static bool rgWorld_IsAbove(const rgWorld* world, int plane, int other, const rgBox* box) {
-    const rgCollider *P = &world->contacts.colliders[plane], *O = &world->contacts.colliders[other];
+static bool rgContactSet_IsAbove(const rgContactSet* contacts, const rgWorldDef* def, int plane,
+                                 int other, const rgBox* box) {
+    const rgCollider *P = &contacts->colliders[plane], *O = &contacts->colliders[other];
     rgVec3 n = P->placement.axes.z;
     rgVec3 low = rgVec(n.x > 0 ? box->lower.x : box->upper.x, n.y > 0 ? box->lower.y : box->upper.y,
                        n.z > 0 ? box->lower.z : box->upper.z);
     double height = rgDot(n, rgSub(low, P->pose.p)) + O->reach;
     // Most are above by more than the margin would be if they moved against each other.
     double most = RG_MAX(P->ahead, O->ahead) * (P->speed + O->speed);
-    return height > rgWorld_PairMargin(world, P, O, most) ||
-           height > rgWorld_PairMargin(world, P, O, rgPairTravel(P, O));
+    return height > rgPairMargin(def, P, O, most) ||
+           height > rgPairMargin(def, P, O, rgPairTravel(P, O));
 }
 
 // True if a pair with a collider at rest, asleep, disabled or a plane may touch.
@@ -39,11 +41,14 @@ static bool rgWorld_PairMayTouch(const rgWorld* world, rgProxyPair pair, const r
         return false;
     }
     bool awake = (a & b & rg_colliderStill) == 0 && ((a | b) & rg_colliderAsleep) == 0;
-    if (!awake && rgWorld_PairRest(world, pair.a, pair.b) == rg_pairAwake) {
+    if (!awake && rgSleep_PairRest(&world->sleep, &world->kinematics, &world->contacts, pair.a,
+                                   pair.b) == rg_pairAwake) {
         return false;
     }
-    return !((a & rg_colliderPlane) && rgWorld_IsAbove(world, pair.a, pair.b, &boxes[pair.b])) &&
-           !((b & rg_colliderPlane) && rgWorld_IsAbove(world, pair.b, pair.a, &boxes[pair.a]));
+    return !((a & rg_colliderPlane) &&
+             rgContactSet_IsAbove(&world->contacts, &world->def, pair.a, pair.b, &boxes[pair.b])) &&
+           !((b & rg_colliderPlane) &&
+             rgContactSet_IsAbove(&world->contacts, &world->def, pair.b, pair.a, &boxes[pair.a]));
 }
 
 static inline bool rgWorld_PairIsActive(const rgWorld* world, rgProxyPair pair,
@@ -68,7 +73,7 @@ rgResult rgWorld_MatchPairs(rgWorld* world) {
         return result;
     }
     next->pairCount = 0;
-    rgWorld_MarkColliders(world);
+    rgContactSet_MarkColliders(&world->contacts, &world->sleep, world->model);
     const rgBox* boxes = rgBroadphase_Boxes(world->contacts.broadphase);
     for (int i = 0; i < count; ++i) {
         if (!rgWorld_PairIsActive(world, pairs[i], boxes)) {
@@ -89,9 +94,10 @@ rgResult rgWorld_MatchPairs(rgWorld* world) {
     return rg_ok;
 }
 
-const rgContactMemory* rgWorld_ContactMemory(const rgWorld* world, const rgContactPoint* point) {
-    const rgMemory* last = &world->warmStart.memories[0];
-    const rgPairMemory* pair = &world->warmStart.memories[1].pairs[point->pair];
+const rgContactMemory* rgWarmStart_ContactMemory(const rgWarmStart* warmStart,
+                                                 const rgContactPoint* point) {
+    const rgMemory* last = &warmStart->memories[0];
+    const rgPairMemory* pair = &warmStart->memories[1].pairs[point->pair];
     for (int k = 0; k < pair->contactCount; ++k) {
         const rgContactMemory* contact = &last->contacts[pair->firstContact + k];
         if (contact->feature == point->feature) {
@@ -123,7 +129,7 @@ void rgWorld_LoadImpulses(rgWorld* world) {
     }
     for (int i = 0; i < world->contacts.pointCount; ++i) {
         rgContactPoint* point = &world->contacts.points[i];
-        const rgContactMemory* contact = rgWorld_ContactMemory(world, point);
+        const rgContactMemory* contact = rgWarmStart_ContactMemory(&world->warmStart, point);
         point->projection = contact != NULL ? contact->projection : 0;
         if (contact != NULL) {
             rgLoadContactImpulse(point, contact, rows->lambda + point->firstRow);
@@ -148,10 +154,11 @@ void rgWorld_StorePassImpulses(rgWorld* world) {
     }
 }
 
-void rgWorld_LoadPassImpulses(rgWorld* world) {
-    rgRows* rows = &world->constraints.rows;
-    for (int i = 0; i < world->contacts.pointCount; ++i) {
-        const rgContactPoint* point = &world->contacts.points[i];
+void rgConstraintSet_LoadPassImpulses(rgConstraintSet* constraints, rgContactSet* contacts,
+                                      const rgWarmStart* warmStart) {
+    rgRows* rows = &constraints->rows;
+    for (int i = 0; i < contacts->pointCount; ++i) {
+        const rgContactPoint* point = &contacts->points[i];
         if (point->hasImpulse) {
             memcpy(rows->lambda + point->firstRow, point->impulse,
                    (size_t)point->rowCount * sizeof(double));
@@ -159,7 +166,7 @@ void rgWorld_LoadPassImpulses(rgWorld* world) {
     }
     for (int r = 0; r < rows->rowCount; ++r) {
         if (rows->sources[r].slot >= 0) {
-            rows->lambda[r] = world->warmStart.nextImpulse[rows->sources[r].slot];
+            rows->lambda[r] = warmStart->nextImpulse[rows->sources[r].slot];
         }
     }
 }
@@ -216,34 +223,35 @@ rgResult rgWorld_StoreImpulses(rgWorld* world) {
     return rg_ok;
 }
 
-double rgWorld_ProjectionImpulse(const rgWorld* world, int row) {
-    const rgRowSource* source = &world->constraints.rows.sources[row];
-    return source->kind == -1 ? world->contacts.points[source->index].projection : 0;
+double rgConstraintSet_ProjectionImpulse(const rgConstraintSet* constraints,
+                                         const rgContactSet* contacts, int row) {
+    const rgRowSource* source = &constraints->rows.sources[row];
+    return source->kind == -1 ? contacts->points[source->index].projection : 0;
 }
 
-void rgWorld_StoreProjectionImpulse(rgWorld* world, int row, double impulse) {
-    const rgRowSource* source = &world->constraints.rows.sources[row];
+void rgWarmStart_StoreProjectionImpulse(rgWarmStart* warmStart, rgConstraintSet* constraints,
+                                        int row, double impulse) {
+    const rgRowSource* source = &constraints->rows.sources[row];
     if (source->kind == -1) { // contacts are kept in the order of points
-        world->warmStart.memories[1].contacts[source->index].projection = impulse;
+        warmStart->memories[1].contacts[source->index].projection = impulse;
     }
 }
 
-void rgWorld_CommitMemory(rgWorld* world) {
-    rgMemory last = world->warmStart.memories[0];
-    world->warmStart.memories[0] = world->warmStart.memories[1];
-    world->warmStart.memories[1] = last;
-    memcpy(world->state.impulse, world->warmStart.nextImpulse,
-           (size_t)world->warmStart.slots.count * sizeof(double));
+void rgWarmStart_Commit(rgWarmStart* warmStart, rgState* state) {
+    rgMemory last = warmStart->memories[0];
+    warmStart->memories[0] = warmStart->memories[1];
+    warmStart->memories[1] = last;
+    memcpy(state->impulse, warmStart->nextImpulse, (size_t)warmStart->slots.count * sizeof(double));
 }
 
-void rgWorld_ClearImpulses(rgWorld* world) {
-    world->warmStart.memories[0].pairCount = world->warmStart.memories[0].contactCount = 0;
-    memset(world->state.impulse, 0, (size_t)world->warmStart.slots.count * sizeof(double));
+void rgWarmStart_ClearImpulses(rgWarmStart* warmStart, rgState* state) {
+    warmStart->memories[0].pairCount = warmStart->memories[0].contactCount = 0;
+    memset(state->impulse, 0, (size_t)warmStart->slots.count * sizeof(double));
 }
 
-void rgWorld_ClearEnergyTanks(rgWorld* world) {
-    for (int i = 0; i < world->warmStart.memories[0].pairCount; ++i) {
-        world->warmStart.memories[0].pairs[i].energyTank = -1;
+void rgWarmStart_ClearEnergyTanks(rgWarmStart* warmStart) {
+    for (int i = 0; i < warmStart->memories[0].pairCount; ++i) {
+        warmStart->memories[0].pairs[i].energyTank = -1;
     }
 }
 
@@ -257,17 +265,15 @@ rgSlots rgPlanSlots(const rgModel* model) {
     return slots;
 }
 
-bool rgWarmStart_Create(rgWorld* world) {
-    rgWarmStart* warm = &world->warmStart;
+bool rgWarmStart_Create(rgWarmStart* warm, rgHeap* heap) {
     bool good = true;
-    warm->nextImpulse =
-        rgWorld_Allocate(world, world->warmStart.slots.count, sizeof(double), &good);
+    warm->nextImpulse = rgHeap_Allocate(heap, warm->slots.count, sizeof(double), &good);
     return good;
 }
 
-void rgWarmStart_Destroy(rgWorld* world) {
+void rgWarmStart_Destroy(rgWarmStart* warmStart, const rgAllocator* allocator) {
     for (int i = 0; i < 2; ++i) {
-        rgRelease(&world->heap.allocator, world->warmStart.memories[i].pairs);
-        rgRelease(&world->heap.allocator, world->warmStart.memories[i].contacts);
+        rgRelease(allocator, warmStart->memories[i].pairs);
+        rgRelease(allocator, warmStart->memories[i].contacts);
     }
 }

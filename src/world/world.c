@@ -51,8 +51,7 @@ size_t rgWorld_MemoryUse(const rgWorld* world) {
 }
 
 // Zeroed memory for the life of the world. *good: false where there is none.
-void* rgWorld_Allocate(rgWorld* world, int count, size_t size, bool* good) {
-    rgHeap* heap = &world->heap;
+void* rgHeap_Allocate(rgHeap* heap, int count, size_t size, bool* good) {
     rgResult result = rgReserve(&heap->allocator, (void**)&heap->blocks, &heap->blockCapacity,
                                 heap->blockCount, heap->blockCount + 1, sizeof(void*));
     void* memory = result == rg_ok ? rgAllocate(&heap->allocator, (size_t)count, size) : NULL;
@@ -165,17 +164,17 @@ void rgWorld_Plan(rgWorld* world) {
     for (int e = 0; e < model->info.equalityCount; ++e) {
         const rgEqualityDef* def = &model->equalities[e];
         world->constraints.rigidEqualityCount += !def->disabled && def->stiffness == 0;
-        rgWorld_MarkLoop(world, def);
+        rgFreeMotion_MarkLoop(&world->free, world->model, def);
     }
-    rgWorld_PlaceLoops(world);
+    rgConstraintSet_PlaceLoops(&world->constraints, world->model);
     for (int t = 0; t < model->info.tendonCount; ++t) {
-        rgWorld_MarkTendon(world, t);
+        rgFreeMotion_MarkTendon(&world->free, world->model, t);
     }
     for (int a = 0; a < model->info.actuatorCount; ++a) {
-        rgWorld_MarkActuator(world, a);
+        rgFreeMotion_MarkActuator(&world->free, &world->transmission, world->model, a);
     }
-    rgWorld_PlanDofForces(world);
-    rgWorld_PlanFluid(world);
+    rgFreeMotion_PlanDofForces(&world->free, &world->transmission, world->model);
+    rgFreeMotion_PlanFluid(&world->free, world->model);
 }
 
 // ---- parts
@@ -206,22 +205,26 @@ static rgResult rgWorld_Build(rgWorld* world, rgDiagnostics* diagnostics) {
     if (result != rg_ok) {
         return result;
     }
-    bool good = rgState_Create(world) && rgWarmStart_Create(world) && rgContactSet_Create(world) &&
-                rgFreeMotion_Create(world) && rgFastTrees_Create(world) &&
-                rgTransmission_Create(world) && rgNext_Create(world) && rgSleep_Create(world);
+    bool good = rgState_Create(world) && rgWarmStart_Create(&world->warmStart, &world->heap) &&
+                rgContactSet_Create(&world->contacts, &world->heap, world->model) &&
+                rgFreeMotion_Create(&world->free, &world->heap, world->model) &&
+                rgFastTrees_Create(&world->fast, &world->heap, world->model) &&
+                rgTransmission_Create(&world->transmission, &world->heap, world->model) &&
+                rgNext_Create(&world->next, &world->heap, world->model) &&
+                rgSleep_Create(&world->sleep, &world->heap, world->model);
     result = good ? rgConstraintSet_Create(world) : rg_errorMemory;
     if (result != rg_ok) {
         return result;
     }
-    rgWorld_ClearKinematicHistory(world);
-    rgWorld_MeasureTendons(world);
+    rgKinematics_ClearHistory(&world->kinematics, &world->state);
+    rgTransmission_MeasureTendons(&world->transmission, &world->kinematics);
     rgWorld_Plan(world);
-    rgWorld_WarnEqualities(world, diagnostics);
+    rgWarnEqualities(world->model, diagnostics);
     result = rgWorld_CreateColliders(world, diagnostics);
     if (result != rg_ok) {
         return result;
     }
-    rgWorld_SetLeverArms(world);
+    rgKinematics_SetLeverArms(&world->kinematics, &world->contacts);
     result = rgProjection_Create(world);
     if (result != rg_ok) {
         return result;
@@ -253,7 +256,7 @@ rgResult rgCreateWorld(const rgModel* model, const rgWorldDef* def, rgDiagnostic
         rgDestroyWorld(made);
         return result;
     }
-    rgMonitor_Create(made);
+    rgMonitor_Create(&made->monitor, &made->def, made->model);
     result = rgWorld_SetStart(made, diagnostics);
     if (result != rg_ok) {
         rgDestroyWorld(made);
@@ -267,15 +270,15 @@ void rgDestroyWorld(rgWorld* world) {
     if (world == NULL) {
         return;
     }
-    rgReadout_Destroy(world);
+    rgReadout_Destroy(world->readout, &world->heap.allocator);
     rgInverse_Destroy(world);
     rgLinearization_Destroy(world);
-    rgProjection_Destroy(world);
-    rgConstraintSet_Destroy(world);
-    rgContactSet_Destroy(world);
-    rgWarmStart_Destroy(world);
+    rgProjection_Destroy(world->projection, &world->heap.allocator);
+    rgConstraintSet_Destroy(&world->constraints, &world->heap.allocator);
+    rgContactSet_Destroy(&world->contacts, &world->heap.allocator);
+    rgWarmStart_Destroy(&world->warmStart, &world->heap.allocator);
     rgDestroyDynamics(world->kinematics.dynamics);
-    rgWorld_FreeChanges(world);
+    rgVariant_FreeChanges(&world->variant, &world->heap.allocator);
     rgHeap_Release(&world->heap);
     rgAllocator inner = world->heap.meter.inner;
     rgRelease(&inner, world);

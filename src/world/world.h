@@ -87,7 +87,7 @@ typedef struct rgCollider {
     rgVec3 velocity; // rgWorld_PlaceColliders: of the shape's origin [m/s]
     double spin;     // rgWorld_PlaceColliders: bound on the speed of its points about the origin
     double speed;    // rgWorld_PlaceColliders: bound on the speed of its points
-    double ahead;    // rgWorld_PlaceColliders: rgWorld_TreeAhead() of its link [s]
+    double ahead;    // rgWorld_PlaceColliders: rgKinematics_TreeAhead() of its link [s]
     double margin;   // rgWorld_PlaceColliders: of its shape [m]
     double reach;    // rgWorld_PlaceColliders: what its box is larger by than itself [m]
     int shape;       // index
@@ -125,7 +125,7 @@ typedef struct rgContactPoint {
     bool hasImpulse;        // rgWorld_StorePassImpulses: it had rows in the last pass
     double impulse[6];      // rgWorld_StorePassImpulses: of the last pass
     rgSoftness tangential;  // rgAddContacts; none in an impact
-    double hitSpeed;        // rgWorld_ActivateContacts: that an impact elsewhere closed it with
+    double hitSpeed;        // rgContactSet_Activate: that an impact elsewhere closed it with
     bool mayHit;            // rgAddContacts: the free motion decides whether it is an impact
     double restitutionBias; // rgAddContacts: of an impact with restitution; 0: none
     double restBias;        // rgAddContacts: bias without restitution
@@ -300,7 +300,7 @@ typedef struct rgInstance {
 typedef struct rgHeap {
     rgMeter meter;
     rgAllocator allocator; // goes through the meter
-    void** blocks;         // rgWorld_Allocate: released with the world
+    void** blocks;         // rgHeap_Allocate: released with the world
     int blockCount, blockCapacity;
 } rgHeap;
 
@@ -338,7 +338,7 @@ typedef struct rgKinematics {
     double* midV;              // vCount, step coordinates: v + predictor
     rgKinematicLink* links;    // per kinematic link
     rgQuat* rotations;         // per link
-    rgSpatial* linkVelocities; // rgWorld_SetLinkVelocities, per link
+    rgSpatial* linkVelocities; // rgKinematics_SetLinkVelocities, per link
     double* leverArm;          // per degree of freedom: [m] at the end of what it moves, per unit
     double* linkLeverArm;      // per link, scratch
     double* scratch;           // vCount
@@ -451,6 +451,9 @@ typedef struct rgSleep {
     int treeCount;  // trees that may sleep; 0: sleep is no option
 } rgSleep;
 
+typedef struct rgProjection rgProjection;
+typedef struct rgInverseWork rgInverseWork;
+
 struct rgWorld {
     rgHeap heap;
     rgWorldDef def;
@@ -466,43 +469,48 @@ struct rgWorld {
     rgTransmission transmission;
     rgConstraintSet constraints;
     rgNext next;
-    struct rgProjection* projection;
+    rgProjection* projection;
     rgSleep sleep;
     rgMonitor monitor;
     rgReadout* readout;
-    struct rgInverseWork* inverse;         // rgWorld_Inverse, NULL before the first call
+    rgInverseWork* inverse;                // rgWorld_Inverse, NULL before the first call
     struct rgLinearization* linearization; // rgWorld_Derivatives, NULL before the first call
 };
 
 // Create and destroy the rooms, each in its file. Arrays live as long as the world
-// (rgWorld_Allocate), unless they grow.
-void* rgWorld_Allocate(rgWorld* world, int count, size_t size, bool* good); // world.c, zeroed
-rgResult rgKinematics_Create(rgWorld* world);                               // kinematics.c
-bool rgState_Create(rgWorld* world);                                        // state.c
-bool rgWarmStart_Create(rgWorld* world);                                    // warmstart.c
-void rgWarmStart_Destroy(rgWorld* world);
-bool rgContactSet_Create(rgWorld* world); // contacts.c
-void rgContactSet_Destroy(rgWorld* world);
-bool rgFreeMotion_Create(rgWorld* world);        // free.c
-bool rgFastTrees_Create(rgWorld* world);         // fast.c
-bool rgTransmission_Create(rgWorld* world);      // actuator.c
-rgResult rgConstraintSet_Create(rgWorld* world); // constraints.c
-void rgConstraintSet_Destroy(rgWorld* world);
-bool rgNext_Create(rgWorld* world);                                           // position.c
-bool rgSleep_Create(rgWorld* world);                                          // sleep.c
+// (rgHeap_Allocate), unless they grow.
+void* rgHeap_Allocate(rgHeap* heap, int count, size_t size, bool* good); // world.c, zeroed
+rgResult rgKinematics_Create(rgWorld* world);                            // kinematics.c
+bool rgState_Create(rgWorld* world);                                     // state.c
+bool rgWarmStart_Create(rgWarmStart* warmStart, rgHeap* heap);           // warmstart.c
+void rgWarmStart_Destroy(rgWarmStart* warmStart, const rgAllocator* allocator);
+bool rgContactSet_Create(rgContactSet* contacts, rgHeap* heap, const rgModel* model); // contacts.c
+void rgContactSet_Destroy(rgContactSet* contacts, const rgAllocator* allocator);
+bool rgFreeMotion_Create(rgFreeMotion* motion, rgHeap* heap, const rgModel* model); // free.c
+bool rgFastTrees_Create(rgFastTrees* fast, rgHeap* heap, const rgModel* model);     // fast.c
+bool rgTransmission_Create(rgTransmission* transmission, rgHeap* heap,
+                           const rgModel* model); // actuator.c
+rgResult rgConstraintSet_Create(rgWorld* world);  // constraints.c
+void rgConstraintSet_Destroy(rgConstraintSet* constraints, const rgAllocator* allocator);
+bool rgNext_Create(rgNext* next, rgHeap* heap, const rgModel* model);         // position.c
+bool rgSleep_Create(rgSleep* sleep, rgHeap* heap, const rgModel* model);      // sleep.c
 rgResult rgWorld_CreateColliders(rgWorld* world, rgDiagnostics* diagnostics); // contacts.c
 
 // Plans: derived from the model, made again where it changes.
 bool rgIsFreeBody(const rgModel* model, const rgTree* tree);               // kinematics.c
 rgActuator rgPlanActuator(const rgModel* model, const rgActuatorDef* def); // actuator.c
 rgSlots rgPlanSlots(const rgModel* model);                                 // warmstart.c
-void rgWorld_PlanDofForces(rgWorld* world);                                // free.c
-void rgWorld_MarkLoop(rgWorld* world, const rgEqualityDef* def);           // free.c
-void rgWorld_MarkTendon(rgWorld* world, int tendon);                       // free.c
-void rgWorld_MarkActuator(rgWorld* world, int actuator);                   // free.c
-void rgWorld_MeasureTendons(rgWorld* world);                               // constraint_tendon.c
-void rgWorld_WarnEqualities(const rgWorld* world,
-                            rgDiagnostics* diagnostics); // constraint_equality.c
+void rgFreeMotion_PlanDofForces(rgFreeMotion* motion, rgTransmission* transmission,
+                                const rgModel* model); // free.c
+void rgFreeMotion_MarkLoop(rgFreeMotion* motion, const rgModel* model,
+                           const rgEqualityDef* def);                                 // free.c
+void rgFreeMotion_MarkTendon(rgFreeMotion* motion, const rgModel* model, int tendon); // free.c
+void rgFreeMotion_MarkActuator(rgFreeMotion* motion, rgTransmission* transmission,
+                               const rgModel* model, int actuator); // free.c
+void rgTransmission_MeasureTendons(rgTransmission* transmission,
+                                   const rgKinematics* kinematics); // constraint_tendon.c
+void rgWarnEqualities(const rgModel* model,
+                      rgDiagnostics* diagnostics); // constraint_equality.c
 
 // Gap less the slop. Smaller gaps are errors within the solver's tolerance, which in hyperstatic
 // assemblies would decide which contacts carry. Continuous, for heavy bodies: from zero at RG_SLOP
@@ -547,68 +555,81 @@ bool rgAllFinite(const double* x, int count); // position.c
 // largest share that is allowed. True: some share has changed.
 bool rgReviseRestitution(rgWorld* world, bool last);
 // Share of the rebound of a contact.
-double rgWorld_RestitutionShare(const rgWorld* world, const rgContactPoint* point);
+double rgConstraintSet_RestitutionShare(const rgConstraintSet* constraints,
+                                        const rgContactSet* contacts, const rgModel* model,
+                                        const rgContactPoint* point);
 
-void rgWorld_NextVelocity(const rgWorld* world, double* v); // position.c: from the impulses
+void rgConstraintSet_NextVelocity(const rgConstraintSet* constraints,
+                                  const rgKinematics* kinematics, const rgFreeMotion* motion,
+                                  double* v); // position.c: from the impulses
 // Turns q by the motion (step coordinates) for a time; next may be q.
-void rgWorld_Move(const rgWorld* world, const double* q, const double* v, double time,
-                  double* next); // position.c
-void rgWorld_MoveTree(const rgWorld* world, int tree, const double* q, const double* v, double time,
-                      double* next); // position.c
+void rgKinematics_Integrate(const rgKinematics* kinematics, const double* q, const double* v,
+                            double time,
+                            double* next); // position.c
+void rgKinematics_IntegrateTree(const rgKinematics* kinematics, int tree, const double* q,
+                                const double* v, double time,
+                                double* next); // position.c
 // Velocity carried between configurations: free bodies keep the velocity of their centre.
-void rgWorld_TransformVelocity(const rgWorld* world, const double* from, const double* to,
-                               double* v);                         // position.c
-void rgWorld_TurnRates(const rgWorld* world, double* v, bool out); // position.c
+void rgKinematics_TransformVelocity(const rgKinematics* kinematics, const double* from,
+                                    const double* to,
+                                    double* v);                                   // position.c
+void rgKinematics_TurnRates(const rgKinematics* kinematics, double* v, bool out); // position.c
 void rgPredictChange(const double* last, const double* now, int count,
                      double* predictor);      // position.c
 void rgWorld_CommitPredictor(rgWorld* world); // position.c
 // project.c
 rgResult rgProjection_Create(rgWorld* world);
-void rgProjection_Destroy(rgWorld* world);
-typedef struct rgProjection rgProjection;
-void rgWorld_PlaceLoops(rgWorld* world);                // constraint_equality.c: plans
-int rgWorld_RegularizedRows(const rgWorld* world);      // constraints.c
-bool rgWorld_LoopIsOpen(const rgWorld* world, int row); // constraints.c: of the row of an equality
+void rgProjection_Destroy(rgProjection* projection, const rgAllocator* allocator);
+void rgConstraintSet_PlaceLoops(rgConstraintSet* constraints,
+                                const rgModel* model); // constraint_equality.c: plans
+int rgConstraintSet_RegularizedRows(const rgConstraintSet* constraints,
+                                    const rgContactSet* contacts); // constraints.c
+bool rgConstraintSet_LoopIsOpen(const rgConstraintSet* constraints,
+                                int row); // constraints.c: of the row of an equality
 
 // world.c: the parts of a block of numbers.
-void rgWorld_ViewState(const rgWorld* world, double* block, rgState* state);
+void rgViewState(const rgSleep* sleep, const rgWarmStart* warmStart, const rgModel* model,
+                 double* block, rgState* state);
 // instance.c: be that world from now on, with its block as the state. Nothing is known of its last
 // step. Then give back what a step changed; its arrays grow by the allocator.
 rgResult rgWorld_Bind(rgWorld* world, const rgInstance* instance);
 rgResult rgWorld_Unbind(rgWorld* world, rgInstance* instance, const rgAllocator* allocator);
 
-static inline bool rgWorld_LinkSleeps(const rgWorld* world, int link) {
-    int tree = world->model->links[link].tree;
-    return tree >= 0 && world->sleep.asleep[tree] != 0;
+static inline bool rgSleep_LinkSleeps(const rgSleep* sleep, const rgModel* model, int link) {
+    int tree = model->links[link].tree;
+    return tree >= 0 && sleep->asleep[tree] != 0;
 }
 
-static inline bool rgWorld_LinkIsDisabled(const rgWorld* world, int link) {
-    int tree = world->model->links[link].tree;
-    return tree >= 0 && world->state.asleep[tree] == 1;
+static inline bool rgState_LinkIsDisabled(const rgState* state, const rgModel* model, int link) {
+    int tree = model->links[link].tree;
+    return tree >= 0 && state->asleep[tree] == 1;
 }
 
-static inline bool rgWorld_LinkMoves(const rgWorld* world, int link) {
-    return world->model->links[link].tree >= 0 && !rgWorld_LinkSleeps(world, link);
+static inline bool rgSleep_LinkMoves(const rgSleep* sleep, const rgModel* model, int link) {
+    return model->links[link].tree >= 0 && !rgSleep_LinkSleeps(sleep, model, link);
 }
 
 // rows.c. A block of rows over the degrees of freedom that move links A and B; values are zero.
 // Returns its first row, or -1 when out of memory. Columns are the same for all its rows.
-int rgRows_AddPair(rgWorld* world, rgRows* rows, rgBlock block, int linkA, int linkB);
+int rgRows_AddPair(rgRows* rows, const rgModel* model, const rgAllocator* allocator, rgBlock block,
+                   int linkA, int linkB);
 // Block over the columns of a given row.
-int rgRows_AddAlike(rgWorld* world, rgRows* rows, rgBlock block, int row);
+int rgRows_AddAlike(rgRows* rows, const rgAllocator* allocator, rgBlock block, int row);
 // A block of one row, copied from other rows.
-int rgRows_AddCopy(rgWorld* world, rgRows* rows, rgBlock block, const rgRows* from, int row);
+int rgRows_AddCopy(rgRows* rows, const rgAllocator* allocator, rgBlock block, const rgRows* from,
+                   int row);
 void rgRows_DropLast(rgRows* rows); // the last block
 // A block of one row with given entries. Degrees of freedom above a column are stored too, as
 // zeros: rgDynamics_Delassus() needs them.
-int rgRows_AddRow(rgWorld* world, rgRows* rows, rgBlock block, int count, const int* columns,
-                  const double* values);
+int rgRows_AddRow(rgRows* rows, const rgModel* model, const rgAllocator* allocator, rgBlock block,
+                  int count, const int* columns, const double* values);
 void rgRows_Clear(rgRows* rows);
-void rgRows_Free(rgWorld* world, rgRows* rows);
+void rgRows_Free(rgRows* rows, const rgAllocator* allocator);
 double rgRows_Dot(const rgRows* rows, int row, const double* v);
 double rgRows_Speed(const rgRows* rows, int row, const double* v);       // with the drift
 void rgRows_AddSpeeds(const rgRows* rows, const double* v, double* out); // of all rows
-double rgRows_DriftTime(const rgWorld* world, int row);
+double rgRows_DriftTime(const rgConstraintSet* constraints, const rgKinematics* kinematics,
+                        double dt, int row);
 static inline int rgRows_Columns(const rgRows* rows, int row) {
     return rows->rowStart[row + 1] - rows->rowStart[row];
 }
@@ -619,14 +640,17 @@ typedef struct rgLaw {
 } rgLaw;
 rgLaw rgUnilateralLaw(double phi, double ahead); // constraints.c, rigid
 // Time that a gap has to close in [s]: to where the next step is computed.
-static inline double rgWorld_TreeAhead(const rgWorld* world, int link) {
-    int tree = world->model->links[link].tree;
-    bool starts = tree >= 0 && world->settings.integrator == rg_integratorMidpoint &&
-                  world->kinematics.driftTime[tree] == 0;
-    return starts ? 1.5 * world->settings.dt : world->settings.dt;
+static inline double rgKinematics_TreeAhead(const rgKinematics* kinematics,
+                                            const rgSettings* settings, int link) {
+    int tree = kinematics->dynamics->model->links[link].tree;
+    bool starts = tree >= 0 && settings->integrator == rg_integratorMidpoint &&
+                  kinematics->driftTime[tree] == 0;
+    return starts ? 1.5 * settings->dt : settings->dt;
 }
-static inline double rgWorld_TimeAhead(const rgWorld* world, int linkA, int linkB) {
-    double a = rgWorld_TreeAhead(world, linkA), b = rgWorld_TreeAhead(world, linkB);
+static inline double rgKinematics_TimeAhead(const rgKinematics* kinematics,
+                                            const rgSettings* settings, int linkA, int linkB) {
+    double a = rgKinematics_TreeAhead(kinematics, settings, linkA),
+           b = rgKinematics_TreeAhead(kinematics, settings, linkB);
     return RG_MAX(a, b);
 }
 // Weights of the velocities c before and c+ after a step in springs and dampers: the force is
@@ -634,23 +658,31 @@ static inline double rgWorld_TimeAhead(const rgWorld* world, int linkA, int link
 typedef struct rgWeights {
     double along, ahead, share;
 } rgWeights;
-rgWeights rgSpringWeights(double lead, double z);      // free.c; z = (dt^2 k + dt d)/m
-double rgRows_Mobility(const rgWorld* world, int row); // constraints.c: 1/m of a row
+rgWeights rgSpringWeights(double lead, double z); // free.c; z = (dt^2 k + dt d)/m
+double rgRows_Mobility(const rgConstraintSet* constraints, const rgKinematics* kinematics,
+                       int row); // constraints.c: 1/m of a row
 // A spring and damper along a row with free length 0 at stretch: lambda = dt (command - force).
-rgLaw rgSpringLaw(const rgWorld* world, int row, rgSoftness soft, double stretch,
-                  double command);                                       // constraints.c
-rgLaw rgBilateralLaw(const rgWorld* world, double phi, rgSoftness soft); // constraints.c
+rgLaw rgSpringLaw(const rgConstraintSet* constraints, const rgKinematics* kinematics, double dt,
+                  int row, rgSoftness soft, double stretch,
+                  double command);                            // constraints.c
+rgLaw rgBilateralLaw(double dt, double phi, rgSoftness soft); // constraints.c
 // constraints.c: M + diag(added), or M, in compressed rows
-void rgWorld_FillMass(const rgWorld* world, const double* added, double* values);
-rgResult rgWorld_AddRows(rgWorld* world);    // constraints.c: all rows, bias is gamma
-rgResult rgWorld_WhitenRows(rgWorld* world); // W of those that do not have it yet
+void rgConstraintSet_FillMass(const rgConstraintSet* constraints, const rgKinematics* kinematics,
+                              const double* added, double* values);
+rgResult rgWorld_AddRows(rgWorld* world); // constraints.c: all rows, bias is gamma
 rgResult
-rgWorld_ReserveWhitened(rgWorld* world);        // for the rows that there are; what is there stays
+rgConstraintSet_WhitenRows(rgConstraintSet* constraints, const rgKinematics* kinematics,
+                           const rgAllocator* allocator); // W of those that do not have it yet
+rgResult rgConstraintSet_ReserveWhitened(
+    rgConstraintSet* constraints,
+    const rgAllocator* allocator);              // for the rows that there are; what is there stays
 void rgWorld_ReplaceFreeBodies(rgWorld* world); // free_body.c: their free velocity
-void rgWorld_SetMidVelocity(rgWorld* world);    // free.c: what was foreseen, for the bias
+void rgKinematics_SetMidVelocity(
+    rgKinematics* kinematics); // free.c: what was foreseen, for the bias
 // free.c, once the rows are there: the velocity of the middle of the step where none act
 rgResult rgWorld_RefineFreeVelocity(rgWorld* world);
-bool rgWorld_IsRefined(const rgWorld* world, int tree);
+bool rgTreeIsRefined(const rgKinematics* kinematics, const rgConstraintSet* constraints,
+                     const rgSleep* sleep, int tree);
 void rgWorld_PredictFree(rgWorld* world, const double* v); // middle velocity for a known v+
 // Degrees of freedom that springs, dampers and gains act on, from first to before end, about q and
 // v over a time dt.
@@ -660,19 +692,27 @@ typedef struct rgDofForces {
     int first, end;
     double *tau, *added;
 } rgDofForces;
-void rgWorld_AddDofForces(const rgWorld* world, const rgDofForces* forces); // free.c
+void rgFreeMotion_AddDofForces(const rgFreeMotion* motion, const rgKinematics* kinematics,
+                               const rgTransmission* transmission,
+                               const rgDofForces* forces); // free.c
 
 // fast.c: trees that turn fast.
-void rgWorld_StartFast(rgWorld* world);                        // once they are placed
-rgResult rgWorld_FactorizeTree(rgWorld* world, int tree);      // M^, unless M is factorized
+void rgWorld_StartFast(rgWorld* world); // once they are placed
+rgResult rgFreeMotion_FactorizeTree(const rgFreeMotion* motion, rgKinematics* kinematics,
+                                    const rgFastTrees* fast,
+                                    int tree);                 // M^, unless M is factorized
 void rgWorld_FastImpulse(rgWorld* world, int tree, double* x); // M^ (freeV - projectedV)
-void rgWorld_CoordinateVelocity(const rgWorld* world, int tree, const double* v, double* out);
-double rgWorld_RowProjectionChange(const rgWorld* world, int row, const bool* held);
+void rgFastTrees_CoordinateVelocity(const rgFastTrees* fast, const rgKinematics* kinematics,
+                                    int tree, const double* v, double* out);
+double rgConstraintSet_RowProjectionChange(const rgConstraintSet* constraints,
+                                           const rgKinematics* kinematics, const rgFastTrees* fast,
+                                           int row, const bool* held);
 void rgWorld_AddProjectionChanges(rgWorld* world);                   // once the rows are there
 bool rgWorld_BecomesFast(rgWorld* world, int tree, const double* v); // with a v+
 rgResult rgWorld_TransportFast(rgWorld* world);                      // once v+ is there
 rgResult rgUpdateFastVelocity(rgWorld* world);                       // once q+ is there
-int rgWorld_CountSubsteps(const rgWorld* world, int tree);           // of a tree without rows
+int rgFreeMotion_CountSubsteps(const rgFreeMotion* motion, const rgKinematics* kinematics,
+                               double dt, int tree); // of a tree without rows
 rgResult rgWorld_MoveInSubsteps(rgWorld* world, int tree, int count);
 // A given v+; inBody: the linear velocity of a free joint is in the axes that it ends with.
 typedef struct rgTargetVelocity {
@@ -684,12 +724,13 @@ void rgWorld_FastForce(rgWorld* world, int tree, const double* v, double* force)
 void rgWorld_FindSubstepForce(rgWorld* world, int tree, const rgTargetVelocity* target,
                               double* force);
 
-bool rgLimitIsNear(const rgWorld* world, double phi, double speed,
+bool rgLimitIsNear(double dt, double phi, double speed,
                    double freeSpeed); // constraint_joint.c
 // fluid.c
 bool rgWorld_HasFluid(const rgModel* model);
-void rgWorld_PlanFluid(rgWorld* world);
-bool rgWorld_FluidIsThick(const rgWorld* world, int tree);
+void rgFreeMotion_PlanFluid(rgFreeMotion* motion, const rgModel* model);
+bool rgFreeMotion_FluidIsThick(const rgFreeMotion* motion, const rgKinematics* kinematics,
+                               double dt, int tree);
 void rgWorld_AddFluid(rgWorld* world); // to the wrenches of the step and to M^
 // Rows of one kind each.
 rgResult rgAddLimits(rgWorld* world);      // constraint_joint.c
@@ -698,16 +739,19 @@ rgResult rgAddEqualities(rgWorld* world);  // constraint_equality.c
 rgResult rgAddActuators(rgWorld* world);   // constraint_actuator.c
 rgResult rgAddTendons(rgWorld* world);     // constraint_tendon.c
 rgResult rgAddContacts(rgWorld* world);    // constraint_contact.c
-rgMaterial rgWorld_Material(const rgWorld* world,
-                            const rgContactPoint* point); // of a pair; constraint_contact.c
-int rgContactRowCount(const rgMaterial* material);        // constraint_contact.c
-void rgUpdateEnergyTanks(rgWorld* world);                 // constraint_contact.c, once v+ is there
-rgVec3 rgWorld_PointBias(const rgWorld* world, int link, rgVec3 position); // curvature.c
+rgMaterial rgContactSet_Material(const rgContactSet* contacts, const rgWorldDef* def,
+                                 const rgModel* model,
+                                 const rgContactPoint* point); // of a pair; constraint_contact.c
+int rgContactRowCount(const rgMaterial* material);             // constraint_contact.c
+void rgUpdateEnergyTanks(rgWorld* world); // constraint_contact.c, once v+ is there
+rgVec3 rgKinematics_PointBias(const rgKinematics* kinematics, int link,
+                              rgVec3 position); // curvature.c
 void rgSetCurvatureSlips(
     rgWorld* world); // curvature.c: of all points, with the velocity of the start
 void rgAddCurvatureSlips(rgWorld* world); // curvature.c: to the bias of the contact rows
 void rgAddBristles(rgWorld* world);       // bristle.c: tangential springs of the contact rows
-void rgShareNormals(rgWorld* world);      // bristle.c: normals, once the impulses are recalled
+void rgShareNormals(rgConstraintSet* constraints, const rgKinematics* kinematics,
+                    rgContactSet* contacts); // bristle.c: normals, once the impulses are recalled
 // bristle.c: elastic displacement after the step, from the impulses and the next velocity
 rgVec3 rgNextBristle(const rgWorld* world, const rgContactPoint* point);
 
@@ -717,22 +761,29 @@ int rgAddEqualityRows(rgWorld* world, rgRows* rows, int equality);
 static inline bool rgEqualityIsLoop(const rgEqualityDef* def) {
     return def->kind == rg_equalityConnect || def->kind == rg_equalityWeld;
 }
-double rgCouplingSlope(const rgWorld* world, int equality); // of tendons, where the step is
+double rgCouplingSlope(const rgTransmission* transmission, const rgModel* model,
+                       int equality); // of tendons, where the step is
 // Compliance (constraints.16) of the last block, without the rows that nothing can move.
-void rgRows_Regularize(const rgWorld* world, rgRows* rows, int first);
+void rgRows_Regularize(rgRows* rows, const rgKinematics* kinematics, int first);
 // Diagonal entries of G of rows that have the same columns.
-void rgRows_Delassus(const rgWorld* world, const rgRows* rows, int row, int count, double* G);
-void rgWorld_PlaceTendons(rgWorld* world); // constraint_tendon.c: at the present kinematics
+void rgRows_Delassus(const rgRows* rows, const rgKinematics* kinematics, int row, int count,
+                     double* G);
+void rgTransmission_PlaceTendons(
+    rgTransmission* transmission,
+    const rgKinematics* kinematics); // constraint_tendon.c: at the present kinematics
 // Rate of a tendon's length where the step is computed.
-double rgTendonRate(const rgWorld* world, int tendon, const double* v);
+double rgTendonRate(const rgTransmission* transmission, const rgModel* model, int tendon,
+                    const double* v);
 // Row of a tendon's length times scale, or of an actuator's transmission: the count of entries in
 // entryColumns and entryValues, merged and ascending.
-int rgTendonEntries(rgWorld* world, int tendon, double scale);
-int rgActuatorEntries(rgWorld* world, int actuator);
+int rgTendonEntries(const rgTransmission* transmission, rgConstraintSet* constraints,
+                    const rgModel* model, int tendon, double scale);
+int rgActuatorEntries(const rgTransmission* transmission, rgConstraintSet* constraints,
+                      const rgModel* model, int actuator);
 void rgInsertEntry(int* columns, double* values, int* count, int column, double value);
-void rgAddEntry(rgWorld* world, int* count, int column, double value);
+void rgAddEntry(rgConstraintSet* constraints, int* count, int column, double value);
 void rgWorld_PlaceActuators(rgWorld* world); // actuator.c: positions, inputs and gains of the step
-void rgWorld_CommitActivations(rgWorld* world); // actuator.c
+void rgState_CommitActivations(rgState* state, const rgModel* model, double dt); // actuator.c
 
 // sleep.c. Asleep or disabled in this step: rgWorld.sleeps, which becomes part of the state when
 // the step is taken.
@@ -741,11 +792,13 @@ typedef enum rgPairRest {
     rg_pairDormant, // sleepers, or a sleeper and what stands still
     rg_pairWaking,  // a sleeper and something that moves
 } rgPairRest;
-void rgWorld_StartSleep(rgWorld* world);
-rgPairRest rgWorld_PairRest(const rgWorld* world, int a, int b); // colliders
-static inline bool rgWorld_PairIsDormant(const rgWorld* world, const rgPairMemory* pair) {
-    return world->sleep.treeCount > 0 &&
-           rgWorld_PairRest(world, pair->a, pair->b) == rg_pairDormant;
+void rgSleep_Start(rgSleep* sleep, const rgState* state, const rgModel* model);
+rgPairRest rgSleep_PairRest(const rgSleep* sleep, const rgKinematics* kinematics,
+                            const rgContactSet* contacts, int a, int b); // colliders
+static inline bool rgSleep_PairIsDormant(const rgSleep* sleep, const rgKinematics* kinematics,
+                                         const rgContactSet* contacts, const rgPairMemory* pair) {
+    return sleep->treeCount > 0 &&
+           rgSleep_PairRest(sleep, kinematics, contacts, pair->a, pair->b) == rg_pairDormant;
 }
 // Bound on how far points of a pair close in this step.
 static inline double rgPairTravel(const rgCollider* A, const rgCollider* B) {
@@ -753,23 +806,24 @@ static inline double rgPairTravel(const rgCollider* A, const rgCollider* B) {
     return time * (rgLength(rgSub(A->velocity, B->velocity)) + A->spin + B->spin);
 }
 // step.4: A multiple of the travel: where one end is stopped, the other moves on faster.
-static inline double rgWorld_PairMargin(const rgWorld* world, const rgCollider* A,
-                                        const rgCollider* B, double travel) {
-    return RG_MAX(RG_IMPACT_SPEED_RATIO * travel + world->def.margin, RG_MAX(A->margin, B->margin));
+static inline double rgPairMargin(const rgWorldDef* def, const rgCollider* A, const rgCollider* B,
+                                  double travel) {
+    return RG_MAX(RG_IMPACT_SPEED_RATIO * travel + def->margin, RG_MAX(A->margin, B->margin));
 }
 // Relative twist of the points of link B to those of link A, for given velocities of links.
 typedef struct rgRelativeTwist {
     rgVec3 origin;
     rgSpatial velocity;
 } rgRelativeTwist;
-static inline rgRelativeTwist
-rgWorld_RelativeTwist(const rgWorld* world, const rgSpatial* velocities, int linkA, int linkB) {
-    rgVec3 originA = rgDynamics_LinkOrigin(world->kinematics.dynamics, linkA);
+static inline rgRelativeTwist rgKinematics_RelativeTwist(const rgKinematics* kinematics,
+                                                         const rgSpatial* velocities, int linkA,
+                                                         int linkB) {
+    rgVec3 originA = rgDynamics_LinkOrigin(kinematics->dynamics, linkA);
     if (linkB == 0) {
         const rgSpatial* A = &velocities[linkA];
         return (rgRelativeTwist){originA, {rgNegate(A->linear), rgNegate(A->angular)}};
     }
-    rgRelativeTwist passing = {rgDynamics_LinkOrigin(world->kinematics.dynamics, linkB),
+    rgRelativeTwist passing = {rgDynamics_LinkOrigin(kinematics->dynamics, linkB),
                                velocities[linkB]};
     if (linkA != 0) {
         const rgSpatial* A = &velocities[linkA];
@@ -787,31 +841,35 @@ bool rgWorld_WakeByContact(rgWorld* world); // true: a tree woke; contacts are t
 int rgWorld_DormantContacts(const rgWorld* world);
 bool rgWorld_CopyDormant(rgWorld* world, rgPairMemory* pair); // false: it is none
 void rgWorld_UpdateSleep(rgWorld* world);                     // commits, too
-void rgWorld_WakeLink(rgWorld* world, int link);
-void rgWorld_WakeDof(rgWorld* world, int dof);
-void rgWorld_WakeAll(rgWorld* world);
-void rgWorld_WakeLoops(rgWorld* world, int link);
+void rgSleep_WakeLink(rgSleep* sleep, rgState* state, const rgModel* model, int link);
+void rgSleep_WakeDof(rgSleep* sleep, rgState* state, const rgModel* model, int dof);
+void rgSleep_WakeAll(rgSleep* sleep, rgState* state, const rgModel* model);
+void rgSleep_WakeLoops(rgSleep* sleep, rgState* state, const rgModel* model, int link);
 // restitution.c: trees that rows connect
-void rgConnectIslands(rgWorld* world);
+void rgConnectIslands(rgConstraintSet* constraints, const rgModel* model);
 int rgFindIsland(rgIsland* islands, int tree);
-int rgRowIsland(const rgWorld* world, int row);
+int rgRowIsland(const rgConstraintSet* constraints, int row);
 
 // kinematic.c
-void rgWorld_ResetKinematic(rgWorld* world); // where the definition says, at rest
+void rgState_ResetKinematic(rgState* state,
+                            const rgModel* model); // where the definition says, at rest
 // The start configuration with loops closed, at rest; the neutral one where loops do not close with
 // joints inside their limits. A note names joints that moved. start.c
 rgResult rgWorld_SetStart(rgWorld* world, rgDiagnostics* diagnostics);
-void rgWorld_MoveKinematic(rgWorld* world); // velocities in this step
-void rgWorld_CommitKinematic(rgWorld* world);
-void rgWorld_ClearKinematicHistory(rgWorld* world);
+void rgKinematics_MoveLinks(rgKinematics* kinematics, rgState* state,
+                            const rgSettings* settings); // velocities in this step
+void rgKinematics_Commit(rgKinematics* kinematics, rgState* state);
+void rgKinematics_ClearHistory(rgKinematics* kinematics, rgState* state);
 // Prescribe kinematic links to a workspace, for its next call with positions: at the start of the
 // step with the velocity in it, at its end, or in the current state.
-void rgWorld_PlaceStart(const rgWorld* world, rgDynamics* d);
-void rgWorld_PlaceNext(const rgWorld* world, rgDynamics* d);
-void rgWorld_PlaceAhead(const rgWorld* world, rgDynamics* d); // a step beyond the start
-void rgWorld_PlaceNow(const rgWorld* world, rgDynamics* d);
-bool rgWorld_KinematicMoves(const rgWorld* world);
-rgSpatial rgWorld_Drift(const rgWorld* world, int link, rgVec3 point);     // zero for other links
+void rgKinematics_PlaceStart(const rgKinematics* kinematics, double dt, rgDynamics* d);
+void rgKinematics_PlaceNext(const rgKinematics* kinematics, rgDynamics* d);
+void rgKinematics_PlaceAhead(const rgKinematics* kinematics, double dt,
+                             rgDynamics* d); // a step beyond the start
+void rgState_PlaceNow(const rgState* state, const rgModel* model, rgDynamics* d);
+bool rgKinematics_LinksMove(const rgKinematics* kinematics);
+rgSpatial rgKinematics_Drift(const rgKinematics* kinematics, int link,
+                             rgVec3 point);                                // zero for other links
 bool rgWorld_SetKinematicPose(rgWorld* world, rgBodyId body, rgPose pose); // false: it is none
 bool rgWorld_SetKinematicVelocity(rgWorld* world, rgBodyId body, rgSpatial velocity);
 bool rgPoseIsUsable(rgPose pose); // state.c: finite, and its quaternion has a length
@@ -819,51 +877,64 @@ bool rgPoseIsUsable(rgPose pose); // state.c: finite, and its quaternion has a l
 // active_set.c
 rgResult rgWorld_DeactivateContacts(rgWorld* world); // those that the free motion leaves open
 // Activate contacts that v+ would close. False: there are none.
-bool rgWorld_ActivateContacts(rgWorld* world, int round); // link velocities are those of v+
+bool rgContactSet_Activate(rgContactSet* contacts, const rgKinematics* kinematics,
+                           const rgSettings* settings,
+                           int round); // link velocities are those of v+
 // Gap at the end of the time that a contact looks ahead, with the link velocities, straight on.
-double rgWorld_StraightGap(const rgWorld* world, const rgContactPoint* point);
+double rgContactSet_StraightGap(const rgContactSet* contacts, const rgKinematics* kinematics,
+                                const rgSettings* settings, const rgContactPoint* point);
 // gap.c: gaps at the end of curved paths. True: some are others than were solved with.
-bool rgWorld_PairCurves(const rgWorld* world, const rgPairMemory* pair);
+bool rgContactSet_PairCurves(const rgContactSet* contacts, const rgPairMemory* pair);
 bool rgWorld_CorrectGaps(rgWorld* world, const double* v, int round);
 // Stop the rolling of points that carry nothing. True: there are some; v_free changes.
-bool rgWorld_ReviseRolling(rgWorld* world);
-void rgWorld_StopRolling(const rgWorld* world, rgContactPoint* point);
+bool rgContactSet_ReviseRolling(rgContactSet* contacts, const rgConstraintSet* constraints,
+                                const rgModel* model);
+void rgContactSet_StopRolling(const rgContactSet* contacts, const rgModel* model,
+                              rgContactPoint* point);
 void rgWorld_FindRolling(rgWorld* world); // gaps and slips at the end that is foreseen
 bool rgPointBefore(const rgContactPoint* a, const rgContactPoint* b); // by pair, then by place
 // Velocities of all links for any v, and of B from A at a point for them.
 void rgWorld_Place(rgWorld* world); // kinematics.c: links where the step is computed
-void rgWorld_SetLinkVelocities(const rgWorld* world, const double* v);
-rgVec3 rgWorld_PointVelocity(const rgWorld* world, const rgContactPoint* point);
+void rgKinematics_SetLinkVelocities(const rgKinematics* kinematics, const double* v);
+rgVec3 rgKinematics_PointVelocity(const rgKinematics* kinematics, const rgContactSet* contacts,
+                                  const rgContactPoint* point);
 // lever_arm.c
-void rgWorld_SetLeverArms(rgWorld* world);
-void rgWorld_FillLengths(rgWorld* world); // of the rows, once they are there
+void rgKinematics_SetLeverArms(rgKinematics* kinematics, const rgContactSet* contacts);
+void rgConstraintSet_FillLengths(rgConstraintSet* constraints, const rgKinematics* kinematics,
+                                 const rgContactSet* contacts); // of the rows, once they are there
 
 // world.c: what follows from the definition of the world, and from parts that can change.
 bool rgCheckWorldDef(const rgWorldDef* def, rgDiagnostics* diagnostics);
 void rgWorld_SetConstants(rgWorld* world);
 void rgWorld_Plan(rgWorld* world);
 // change.c: changes as numbers: their count, written, checked and read back.
-size_t rgWorld_ChangeCount(const rgWorld* world, unsigned changed);
+size_t rgVariant_ChangeCount(const rgVariant* variant, unsigned changed);
 void rgWorld_WriteChanges(const rgWorld* world, char* bytes);
 bool rgWorld_ChangesAreUsable(const rgWorld* world, unsigned changed, const char* bytes);
 rgResult rgWorld_ReadChanges(rgWorld* world, unsigned changed, const char* bytes);
 uint64_t rgWorld_HashChanges(const rgWorld* world, uint64_t hash);
-void rgWorld_FreeChanges(rgWorld* world);
+void rgVariant_FreeChanges(rgVariant* variant, const rgAllocator* allocator);
 
 // warmstart.c
 rgResult rgWorld_MatchPairs(rgWorld* world); // active pairs of this step, with what they remember
 void rgWorld_LoadImpulses(rgWorld* world);   // rows' lambda from the state
 void rgWorld_StorePassImpulses(rgWorld* world); // rows' lambda for the next pass
-void rgWorld_LoadPassImpulses(rgWorld* world);  // rows' lambda from the last pass
+void rgConstraintSet_LoadPassImpulses(
+    rgConstraintSet* constraints, rgContactSet* contacts,
+    const rgWarmStart* warmStart); // rows' lambda from the last pass
 // Memory of a point in the state; NULL: it is new.
-const rgContactMemory* rgWorld_ContactMemory(const rgWorld* world, const rgContactPoint* point);
+const rgContactMemory* rgWarmStart_ContactMemory(const rgWarmStart* warmStart,
+                                                 const rgContactPoint* point);
 rgResult rgWorld_StoreImpulses(rgWorld* world);
 // Impulse of the projection at a row of the last step, and of this one.
-double rgWorld_ProjectionImpulse(const rgWorld* world, int row);
-void rgWorld_StoreProjectionImpulse(rgWorld* world, int row, double impulse);
-void rgWorld_CommitMemory(rgWorld* world);
-void rgWorld_ClearImpulses(rgWorld* world);
-void rgWorld_ClearEnergyTanks(rgWorld* world); // energy tanks: setting a state pays for it
+double rgConstraintSet_ProjectionImpulse(const rgConstraintSet* constraints,
+                                         const rgContactSet* contacts, int row);
+void rgWarmStart_StoreProjectionImpulse(rgWarmStart* warmStart, rgConstraintSet* constraints,
+                                        int row, double impulse);
+void rgWarmStart_Commit(rgWarmStart* warmStart, rgState* state);
+void rgWarmStart_ClearImpulses(rgWarmStart* warmStart, rgState* state);
+void rgWarmStart_ClearEnergyTanks(
+    rgWarmStart* warmStart); // energy tanks: setting a state pays for it
 
 // state.c
 // Write the checksum at the end of a saved state.
@@ -872,13 +943,15 @@ void rgSealState(void* bytes, size_t byteCount);
 // readout.c
 void rgReadout_Invalidate(rgReadout* readout);
 rgResult rgReadout_Create(rgWorld* world);
-void rgReadout_Destroy(rgWorld* world);
-rgDynamics* rgWorld_CurrentDynamics(const rgWorld* world); // kinematics of the current state
-rgDynamics* rgWorld_StartDynamics(const rgWorld* world);   // of the start of the last step
+void rgReadout_Destroy(rgReadout* readout, const rgAllocator* allocator);
+rgDynamics* rgReadout_CurrentDynamics(rgReadout* readout, const rgState* state,
+                                      const rgModel* model); // kinematics of the current state
+rgDynamics* rgWorld_StartDynamics(const rgWorld* world);     // of the start of the last step
 // monitor.c
-void rgMonitor_Create(rgWorld* world);
-void rgMonitor_Reset(rgWorld* world);  // the state was set
-void rgMonitor_Change(rgWorld* world); // parameters were: energies start anew
+void rgMonitor_Create(rgMonitor* monitor, const rgWorldDef* def, const rgModel* model);
+void rgMonitor_Reset(rgMonitor* monitor); // the state was set
+void rgMonitor_Change(rgMonitor* monitor, const rgWorldDef* def,
+                      const rgModel* model); // parameters were: energies start anew
 void rgMonitor_CheckPair(rgWorld* world, rgPairMemory* pair,
                          const rgManifold* manifold); // new against old
 void rgMonitor_BeforeCommit(rgWorld* world);          // the state is that of the start of the step
