@@ -275,7 +275,7 @@ bool rgConstraintSet_LoopIsOpen(const rgConstraintSet* constraints, int row) {
 
 // Contacts that give way to a kinematic body, and loops that are open: rows without a rigid
 // solution, or beyond the reach of what they join.
-int rgConstraintSet_RegularizedRows(const rgConstraintSet* constraints,
+int rgConstraintSet_MarkRegularized(const rgConstraintSet* constraints,
                                     const rgContactSet* contacts) {
     const rgRows* rows = &constraints->rows;
     int count = 0;

@@ -1,6 +1,6 @@
 // Lever arms: they turn velocities of constraint rows into metres per second, so that errors of
 // hinges, sliders and contacts can be compared. ncp.10.
-#include "world/world.h"
+#include "world/constraints.h"
 
 // Distance of the farthest point of each link's subtree from its origin, roughly.
 static void rgLinkLeverArm(const rgContactSet* contacts, const rgModel* model, double* reach) {

@@ -107,7 +107,7 @@ static void rgMonitor_Forces(rgWorld* world) {
 static bool rgWorld_IsDriven(const rgWorld* world) {
     bool driven = world->free.stateHasWrench || world->free.compensates ||
                   world->constraints.hasBelts || rgKinematics_LinksMove(&world->kinematics) ||
-                  rgConstraintSet_RegularizedRows(&world->constraints, &world->contacts) > 0 ||
+                  rgConstraintSet_MarkRegularized(&world->constraints, &world->contacts) > 0 ||
                   (world->free.hasFluid && rgLengthSquared(world->model->info.options.wind) > 0);
     for (int a = 0; a < world->model->info.actuatorCount; ++a) {
         driven = driven || world->transmission.actuatorForce[a] != 0;

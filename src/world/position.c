@@ -63,7 +63,7 @@ rgResult rgStoreContactState(rgStep* step) {
         }
     }
     step->report->regularizedRows =
-        rgConstraintSet_RegularizedRows(&world->constraints, &world->contacts);
+        rgConstraintSet_MarkRegularized(&world->constraints, &world->contacts);
     rgResult result = rgWorld_TransportFast(world);
     if (result != rg_ok) {
         return result;

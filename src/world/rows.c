@@ -1,7 +1,7 @@
 // The rows of the constraint problem: blocks, sources and the Jacobian in compressed rows, in
 // arrays that grow and stay.
 #include "math/triple.h"
-#include "world/world.h"
+#include "world/constraints.h"
 
 #include <string.h>
 

@@ -1,0 +1,55 @@
+// Answers to questions about the current state and the last step, computed when asked for.
+#pragma once
+#include "dynamics/dynamics.h"
+#include "rigor/query.h"
+#include "world/state.h"
+
+// Pose and box of a collider in the current state.
+typedef struct rgTarget {
+    rgPose pose;
+    rgBox box;
+} rgTarget;
+
+// Lazily computed answers to questions about the current state and the last step.
+typedef struct rgReadout {
+    rgDynamics* now;   // at the current state
+    rgDynamics* start; // at the start of the last step, with its accelerations
+    rgDynamics* query; // at the current state, body coordinates; NULL before the first call
+    bool nowValid, startValid, contactsValid, constraintsValid, sensorsValid;
+    bool queryValid, targetsValid, touchesValid;
+    bool evaluated; // there was a step or forward call
+    bool committed; // the last of them moved on
+    rgTarget* targets;
+    int targetCapacity;
+    struct rgTouch* touches;
+    int touchCount, touchCapacity;
+    rgContact* contacts;
+    int contactCount, contactCapacity;
+    rgConstraintForce* constraints;
+    int constraintCount, constraintCapacity;
+    rgSpatial* reactions;     // per body: parent on it and all below it, about the world's origin
+    rgContactProblem problem; // rgWorld_Problem(), where the step has no use for M
+    double* row;              // scratch of sensors, vCount
+    double* sensors;
+    int* sensorStarts; // sensorCount + 1
+} rgReadout;
+
+rgResult rgReadout_Create(rgWorld* world);
+void rgReadout_Destroy(rgReadout* readout, const rgAllocator* allocator);
+void rgReadout_Invalidate(rgReadout* readout);
+// Kinematics of the current state.
+rgDynamics* rgReadout_CurrentDynamics(rgReadout* readout, const rgState* state,
+                                      const rgModel* model);
+// Kinematics and accelerations of the start of the last step.
+rgDynamics* rgWorld_StartDynamics(const rgWorld* world);
+
+// ---- reaction.c
+// Wrench of the parent per body, about the world's origin.
+const rgSpatial* rgWorld_Reactions(const rgWorld* world);
+// Torque of torsion and rolling on B.
+rgVec3 rgContactTorque(const rgContact* contact, double dt);
+
+// ---- contact_sensor.c
+// True if the body is `top` or below it; top -1: the world.
+bool rgModel_IsBelow(const rgModel* model, int body, int top);
+void rgReadContactSensor(const rgWorld* world, const rgSensorDef* def, double* out);
