@@ -62,11 +62,11 @@ static rgResult rgNewtonFromStart(rgRun* run, double* lambda) {
     return rgRunNewton(run, lambda, &newton);
 }
 
-// Second try: a few Gauss-Seidel passes from the best point, then Newton with more regularization.
-// Most cycles of the first try end here, for less than the interior point costs.
+// Second try: a few Gauss-Seidel passes from the best point, then Newton. Most cycles of the first
+// try end here, for less than the interior point costs.
 static rgResult rgNewtonAgain(rgRun* run, double* lambda) {
     rgNewtonOptions newton = {.limit = RG_NEWTON_ITERATIONS,
-                              .regularisation = RG_AGAIN_SHIFT_RATIO,
+                              .regularisation = RG_NEWTON_SHIFT_RATIO,
                               .proximal =
                                   rgRun_Uses(run, rg_planProximal) ? RG_NEWTON_PROXIMAL_RATIO : 0,
                               .centre = run->start};

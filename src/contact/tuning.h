@@ -37,8 +37,7 @@
 
 // Proximal Newton (newton.md).
 #define RG_NEWTON_ITERATIONS      20 // of each try, memory of newton.9. [abl] 15, 20, 25, 30 alike
-#define RG_NEWTON_SHIFT_RATIO     1e-2 // e of newton.7 [-]; x2: slower, more robust. [inh]
-#define RG_AGAIN_SHIFT_RATIO      3e-2 // of the second try. [abl] 1e-2: 32, not 12, left
+#define RG_NEWTON_SHIFT_RATIO     3e-2 // e of newton.7 [-]; x1/3: 5 robot steps left, not 0. [abl]
 #define RG_NEWTON_PROXIMAL_RATIO  1e-5 // p of newton.11 at first, over diag G. [inh]
 #define RG_STRONG_PROXIMAL_RATIO  1e-4 // p of polish and certificate. [interior.md]
 #define RG_CENTRE_MAP_RATIO       10   // |F| / |p (lambda - c)| of newton.12. [newton.md]
