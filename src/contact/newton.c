@@ -193,10 +193,10 @@ static void rgNewton_MoveCentre(rgNewton* newton) {
     newton->past[newton->pastCount++] = RG_CENTRE_GROWTH_RATIO * newton->norm;
 }
 
-// True if |F| is that of a few iterations ago: the same active sets come around again.
+// True if |F| is that of an earlier iteration: the same active sets come around again.
 static bool rgNewton_Cycles(const rgNewton* newton) {
     bool found = false;
-    for (int back = 2; back <= RG_CYCLE_ITERATIONS && back < newton->pastCount; ++back) {
+    for (int back = 2; back < RG_MIN(newton->pastCount, RG_NEWTON_ITERATIONS); ++back) {
         double past = newton->past[(newton->pastCount - 1 - back) % RG_NEWTON_ITERATIONS];
         found = found || fabs(past - newton->norm) <= RG_CYCLE_MAP_RATIO * newton->norm;
     }

@@ -44,7 +44,6 @@
 #define RG_CENTRE_PROXIMAL_RATIO  0.1  // p after / before newton.12. [inh]
 #define RG_CENTRE_GROWTH_RATIO    1e3  // growth of |F| after it. [abl] 1: 40, not 21, left
 #define RG_LINE_SEARCH_LEAST_STEP 0.05 // of newton.9 [-]. [newton.md]
-#define RG_CYCLE_ITERATIONS       6    // longest cycle of active sets looked for. [inh]
 #define RG_CYCLE_MAP_RATIO        1e-3 // difference of two |F| that are alike. [newton.md]
 #define RG_SLOW_RESIDUAL_RATIO    0.5  // residual after / before, at rest and of auto.5. [piles]
 
