@@ -317,8 +317,8 @@ static void rgBlocking_Keep(rgBlocking* blocking, double stepLength) {
 }
 
 // One round: contacts join, are solved, the others respond. goOn: the step may still grow.
-static rgResult rgBlocking_Round(rgBlocking* blocking, double limit, bool* goOn) {
-    *goOn = rgBlocking_Join(blocking, limit);
+static rgResult rgBlocking_Round(rgBlocking* blocking, bool* goOn) {
+    *goOn = rgBlocking_Join(blocking, RG_BLOCKING_STEP);
     if (!*goOn) {
         return rg_ok;
     }
@@ -341,8 +341,8 @@ rgResult rgInterior_ResolveBlocking(rgInterior* point, double targetMu, double* 
     rgBlocking blocking;
     rgResult result = rgBlocking_Init(&blocking, point, targetMu, *stepLength);
     bool goOn = true;
-    for (int k = 0; k < RG_BLOCKING_ROUNDS && result == rg_ok && goOn; ++k) {
-        result = rgBlocking_Round(&blocking, RG_BLOCKING_STEP, &goOn);
+    while (result == rg_ok && goOn) { // each round adds a contact, or is the last
+        result = rgBlocking_Round(&blocking, &goOn);
     }
     if (result == rg_ok) {
         rgCopyDirection(point, &point->trial, &point->direction);

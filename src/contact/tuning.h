@@ -61,7 +61,6 @@
 #define RG_STALL_STEP               1e-4 // step that ends the path. [abl] 1e-2: 194, not 98, left
 #define RG_BLOCKED_STEP             0.3 // below it contacts get interior.14, or are resolved. [abl] 0.2
 #define RG_BLOCKING_MOST_COUNT      20  // such contacts; more cost more. [inh]
-#define RG_BLOCKING_ROUNDS          3   // in which they join. [abl] 1: 110, not 98, left
 #define RG_BLOCKING_STEP            0.9 // contacts that end the step sooner join. [abl] as 0.5, 0.9
 #define RG_BLOCKING_TOLERANCE       1e-3 // |F| of interior.15 / sqrt(mu). [inh]
 #define RG_BLOCKING_SMOOTHING_RATIO 1e4 // mu of the smoothest start / mu. [abl] 0: 70, not 54, left

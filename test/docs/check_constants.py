@@ -135,7 +135,7 @@ TABLE = [
      (TUNING, "RG_PROXIMAL_LEAST_RATIO"), (TUNING, "RG_PROXIMAL_DECAY_RATIO")),
     ("theory/interior.md", "shorter than {}, the contacts S that end it before {} (at most {})", (TUNING, "RG_BLOCKED_STEP"), (TUNING, "RG_BLOCKING_STEP"), (TUNING, "RG_BLOCKING_MOST_COUNT")),
     ("theory/interior.md", "halved steps, {} iterations", (TUNING, "RG_NEWTON_ITERATIONS")),
-    ("theory/interior.md", "cones before {} join S, {} rounds, until the step is longer than {}", (TUNING, "RG_BLOCKING_STEP"), (TUNING, "RG_BLOCKING_ROUNDS"), (TUNING, "RG_BLOCKING_STEP")),
+    ("theory/interior.md", "cones before {} join S, round by round, until the step is longer than {}", (TUNING, "RG_BLOCKING_STEP"), (TUNING, "RG_BLOCKING_STEP")),
     ("theory/interior.md", "a step shorter than {} ends it", (TUNING, "RG_STALL_STEP")),
     ("theory/admm.md", "eta = {}. The penalty", (SOLVER, "proximal")),
     ("theory/admm.md", "p = {} at the start", (SOLVER, "exponent")),
