@@ -294,7 +294,7 @@ rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options) {
     }
     rgInterior_Start(&point);
     rgInterior_Measure(&point);
-    double polishAt = RG_POLISH_RESIDUAL;
+    bool polish = options->polish;
     for (int k = 0; k < options->limit && result == rg_ok && !rgRun_Solved(run); ++k) {
         if (!rgRun_Count(run, rg_phaseInterior) || !rgInterior_Advance(&point)) {
             break;
@@ -303,8 +303,8 @@ rgResult rgRunInterior(rgRun* run, const rgInteriorOptions* options) {
         double residual = rgRun_UpdateBest(run, point.lambda, point.velocity);
         rgRun_RecordResidual(run, rg_phaseInterior, residual);
         // Near the solution Newton is faster; where it is not, the path goes on.
-        if (options->polish && residual < polishAt && !rgRun_Solved(run)) {
-            polishAt = RG_POLISH_RATIO * residual;
+        if (polish && residual < RG_POLISH_RESIDUAL && !rgRun_Solved(run)) {
+            polish = false;
             result = rgRunNewton(run, point.lambda, &newton);
         }
     }

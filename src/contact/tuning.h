@@ -65,7 +65,6 @@
 #define RG_BLOCKING_TOLERANCE       1e-3 // |F| of interior.15 / sqrt(mu). [inh]
 #define RG_BLOCKING_SMOOTHING_RATIO 1e4 // mu of the smoothest start / mu. [abl] 0: 70, not 54, left
 #define RG_POLISH_RESIDUAL          1e-4 // residual [-] from which Newton tries. [inh]
-#define RG_POLISH_RATIO             0.1  // residual at the next try / at this one. [inh]
 
 // Damped Newton, for friction above one.
 #define RG_DAMPED_SHIFT_RATIO 1.0 // e of newton.7; x2: as good, x0.3 or x10: less. [note]
