@@ -318,7 +318,7 @@ static void rgBlocking_Keep(rgBlocking* blocking, double stepLength) {
 
 // One round: contacts join, are solved, the others respond. goOn: the step may still grow.
 static rgResult rgBlocking_Round(rgBlocking* blocking, bool* goOn) {
-    *goOn = rgBlocking_Join(blocking, RG_BLOCKING_STEP);
+    *goOn = rgBlocking_Join(blocking, RG_BOUNDARY_RATIO);
     if (!*goOn) {
         return rg_ok;
     }
@@ -330,7 +330,7 @@ static rgResult rgBlocking_Round(rgBlocking* blocking, bool* goOn) {
         rgBlocking_MoveOthers(blocking);
         rgBlocking_Keep(blocking,
                         rgInterior_StepLength(blocking->point, &blocking->point->direction));
-        *goOn = blocking->bestLength < RG_BLOCKING_STEP;
+        *goOn = blocking->bestLength < RG_BOUNDARY_RATIO;
     }
     return result;
 }

@@ -51,7 +51,7 @@
 #define RG_ROBUST_ITERATIONS        100  // of the interior point, and of damped Newton. [inh]
 #define RG_POINT_IMPULSE            0.3  // lambda_n of the first point, scaled [-]. [inh]
 #define RG_POINT_VELOCITY           0.5  // sigma_n above the velocity there, scaled [-]. [inh]
-#define RG_BOUNDARY_RATIO           0.95 // step / way to the boundary, at least. [inh]
+#define RG_BOUNDARY_RATIO           0.95 // step / way to the boundary; 0.9: 25 for 20 left. [abl]
 #define RG_CENTRING_LEAST_RATIO     0.01 // target mu / duality measure, at least. [inh]
 #define RG_SECOND_ORDER_STEP        0.1  // predictor's step with a corrector. [abl] 0: 118, not 98
 #define RG_FLOOR_TOLERANCE_RATIO    0.03 // s of interior.10 / tolerance. [interior.md]
@@ -60,8 +60,7 @@
 #define RG_PROXIMAL_DECAY_RATIO     0.3  // p after / before a long one. [inh]
 #define RG_STALL_STEP               1e-4 // step that ends the path. [abl] 1e-2: 194, not 98, left
 #define RG_BLOCKED_STEP             0.3 // below it contacts get interior.14, or are resolved. [abl] 0.2
-#define RG_BLOCKING_MOST_COUNT      20  // such contacts; more cost more. [inh]
-#define RG_BLOCKING_STEP            0.9 // contacts that end the step sooner join. [abl] as 0.5, 0.9
+#define RG_BLOCKING_MOST_COUNT      20   // such contacts; more cost more. [inh]
 #define RG_BLOCKING_TOLERANCE       1e-3 // |F| of interior.15 / sqrt(mu). [inh]
 #define RG_BLOCKING_SMOOTHING_RATIO 1e4 // mu of the smoothest start / mu. [abl] 0: 70, not 54, left
 #define RG_POLISH_RESIDUAL          1e-4 // residual [-] from which Newton tries. [inh]
