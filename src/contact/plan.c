@@ -178,7 +178,7 @@ static rgResult rgRunMultipliers(rgRun* run, double* lambda) {
     }
     memcpy(centre, run->start, bytes);
     rgResult result = rg_ok;
-    int end = RG_MIN(run->iterationCount + RG_MULTIPLIER_MOST_ITERATIONS, run->iterationLimit);
+    int end = RG_MIN(run->iterationCount + RG_ROBUST_ITERATIONS, run->iterationLimit);
     do {
         const rgNewtonOptions newton = {.limit = RG_MULTIPLIER_ITERATIONS,
                                         .regularisation = RG_NEWTON_SHIFT_RATIO,

@@ -48,7 +48,7 @@
 #define RG_SLOW_RESIDUAL_RATIO    0.5  // residual after / before, at rest and of auto.5. [piles]
 
 // Interior point (interior.md).
-#define RG_ROBUST_ITERATIONS        100  // of the interior point, and of damped Newton. [inh]
+#define RG_ROBUST_ITERATIONS        100  // of interior point, damped Newton, multipliers. [inh]
 #define RG_POINT_IMPULSE            0.3  // lambda_n of the first point, scaled [-]. [inh]
 #define RG_POINT_VELOCITY           0.5  // sigma_n above the velocity there, scaled [-]. [inh]
 #define RG_BOUNDARY_RATIO           0.95 // step / way to the boundary; 0.9: 25 for 20 left. [abl]
@@ -69,10 +69,9 @@
 #define RG_DAMPED_SHIFT_RATIO 1.0 // e of newton.7; x2: as good, x0.3 or x10: less. [note]
 
 // Method of multipliers (auto.4-6). p of newton.11 is the accuracy at first.
-#define RG_MULTIPLIER_ITERATIONS      6   // of Newton per centre; x2: a few more in all. [piles]
-#define RG_MULTIPLIER_MOST_ITERATIONS 60  // in all; x2: nothing in the mean. [piles]
-#define RG_MULTIPLIER_GROWTH_RATIO    3   // p after / before a centre that fails. [piles] 1, 3, 10
-#define RG_MULTIPLIER_DECAY_RATIO     0.1 // p after / before such a centre. [piles] 1: walls creep
+#define RG_MULTIPLIER_ITERATIONS   6   // of Newton per centre; x2: a few more in all. [piles]
+#define RG_MULTIPLIER_GROWTH_RATIO 3   // p after / before a centre that fails. [piles] 1, 3, 10
+#define RG_MULTIPLIER_DECAY_RATIO  0.1 // p after / before such a centre. [piles] 1: walls creep
 
 // Certificate (auto.1-3), for users of the solver alone.
 #define RG_CERTIFICATE_SPEED_RATIO     1e6  // velocity that the proof excludes / max |g|. [towers]

@@ -116,7 +116,7 @@ TABLE = [
     ("theory/auto.md", "Newton solves it to the accuracy, {} iterations at most", (TUNING, "RG_MULTIPLIER_ITERATIONS")),
     ("theory/auto.md", "p = min({} p, 1) where it is not", (TUNING, "RG_MULTIPLIER_GROWTH_RATIO")),
     ("theory/auto.md", "p = {} p where it is, and the rigid residual has not fallen to {} of the one before", (TUNING, "RG_MULTIPLIER_DECAY_RATIO"), (TUNING, "RG_SLOW_RESIDUAL_RATIO")),
-    ("theory/auto.md", "at most the accuracy, {} iterations at most", (TUNING, "RG_MULTIPLIER_MOST_ITERATIONS")),
+    ("theory/auto.md", "at most the accuracy, {} iterations at most", (TUNING, "RG_ROBUST_ITERATIONS")),
     ("theory/auto.md", "Runs aim at {} of the tolerance", (TUNING, "RG_RUN_TOLERANCE_RATIO")),
     ("theory/auto.md", "-y . g > {} max |g|", (TUNING, "RG_CERTIFICATE_SPEED_RATIO")),
     ("theory/auto.md", "-y . g/|y|_1 > {} tolerances", (TUNING, "RG_CERTIFICATE_TOLERANCE_RATIO")),
