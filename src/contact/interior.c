@@ -225,7 +225,7 @@ static void rgInterior_AdaptProximal(rgInterior* point) {
             cone->proximal =
                 fmax(RG_PROXIMAL_GROWTH_RATIO * cone->proximal, RG_PROXIMAL_LEAST_RATIO);
         } else {
-            cone->proximal *= RG_PROXIMAL_DECAY_RATIO;
+            cone->proximal /= RG_PROXIMAL_GROWTH_RATIO;
         }
     }
 }

@@ -190,7 +190,7 @@ static rgResult rgRunMultipliers(rgRun* run, double* lambda) {
         result = rgRunNewton(run, lambda, &newton);
         double residual;
         if (rgProximalResidual(run, p, centre, lambda, &residual) > run->accuracy) {
-            p = fmin(RG_MULTIPLIER_GROWTH_RATIO * p, 1);
+            p = fmin(RG_PROXIMAL_GROWTH_RATIO * p, 1);
         } else if (residual > RG_SLOW_RESIDUAL_RATIO * before) {
             p *= RG_MULTIPLIER_DECAY_RATIO;
         }

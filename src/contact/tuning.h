@@ -56,8 +56,7 @@
 #define RG_SECOND_ORDER_STEP        0.1  // predictor's step with a corrector. [abl] 0: 118, not 98
 #define RG_FLOOR_TOLERANCE_RATIO    0.03 // s of interior.10 / tolerance. [interior.md]
 #define RG_PROXIMAL_LEAST_RATIO     1e-3 // p of interior.12 at first. [inh]
-#define RG_PROXIMAL_GROWTH_RATIO    10   // p after / before a short step. [inh]
-#define RG_PROXIMAL_DECAY_RATIO     0.3  // p after / before a long one. [inh]
+#define RG_PROXIMAL_GROWTH_RATIO    3    // p after / before, of auto.4 too; 10: alike. [abl, piles]
 #define RG_STALL_STEP               1e-4 // step that ends the path. [abl] 1e-2: 194, not 98, left
 #define RG_BLOCKED_STEP             0.3 // below it contacts get interior.14, or are resolved. [abl] 0.2
 #define RG_BLOCKING_MOST_COUNT      20   // such contacts; more cost more. [inh]
@@ -69,9 +68,8 @@
 #define RG_DAMPED_SHIFT_RATIO 1.0 // e of newton.7; x2: as good, x0.3 or x10: less. [note]
 
 // Method of multipliers (auto.4-6). p of newton.11 is the accuracy at first.
-#define RG_MULTIPLIER_ITERATIONS   6   // of Newton per centre; x2: a few more in all. [piles]
-#define RG_MULTIPLIER_GROWTH_RATIO 3   // p after / before a centre that fails. [piles] 1, 3, 10
-#define RG_MULTIPLIER_DECAY_RATIO  0.1 // p after / before such a centre. [piles] 1: walls creep
+#define RG_MULTIPLIER_ITERATIONS  6   // of Newton per centre; x2: a few more in all. [piles]
+#define RG_MULTIPLIER_DECAY_RATIO 0.1 // p after / before such a centre. [piles] 1: walls creep
 
 // Certificate (auto.1-3), for users of the solver alone.
 #define RG_CERTIFICATE_SPEED_RATIO     1e6  // velocity that the proof excludes / max |g|. [towers]
