@@ -294,8 +294,8 @@ static rgSystemForm rgChooseForm(const rgSystemDef* def, const rgSystem* system,
     }
     if (rows != NULL) {
         int n = rgSystem_RowsLeft(system, def);
-        bool few = n <= RG_DENSE_SMALL_ROWS || n <= RG_DENSE_ROW_RATIO * rows->nv;
-        return few && system->n <= RG_DENSE_MOST_ROWS ? rg_formDense : rg_formVelocity;
+        bool few = n <= RG_DENSE_ROW_RATIO * rows->nv && system->n <= RG_DENSE_ROWS;
+        return few ? rg_formDense : rg_formVelocity;
     }
     bool dense =
         system->n <= RG_DENSE_ROWS || rgSystemDef_Density(def, system) > RG_DENSE_FILL_RATIO;

@@ -24,10 +24,8 @@
 #define RG_VELOCITY_REFRESH_ITERATIONS 32 // between computed sigma; x2: nothing. [abl] 1, 5, 1000
 
 // Forms of the matrix: cost only.
-#define RG_DENSE_SMALL_ROWS 30  // islands up to this size have a dense G. [inh]
-#define RG_DENSE_ROW_RATIO  1.5 // rows / velocities up to which G is dense. [inh]
-#define RG_DENSE_MOST_ROWS  150 // and largest such island. [inh]
-#define RG_DENSE_ROWS       100 // given G, or H, up to which blocks are not worth it. [inh]
+#define RG_DENSE_ROW_RATIO  2   // rows / velocities up to which G is dense. [abl]
+#define RG_DENSE_ROWS       100 // up to which G, or H, is dense; x2: cost. [abl]
 #define RG_DENSE_FILL_RATIO 0.4 // nonzeros above which blocks are not worth it. [inh]
 
 // Starts and Gauss-Seidel passes.

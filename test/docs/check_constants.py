@@ -146,7 +146,7 @@ TABLE = [
     ("theory/ncp.md", "without it, {} of what zero impulses leave wrong", (TUNING, "RG_REFERENCE_RATIO")),
     ("theory/velocity.md", "touch more than {%} % of the island's velocities", (TUNING, "RG_DENSE_FILL_RATIO")),
     ("theory/velocity.md", "dense up to {} velocities or {} parts", (TUNING, "RG_DENSE_ROWS"), ("src/contact/system_velocity.c", r"partCount <= (\d)\)")),
-    ("theory/velocity.md", "becomes a dense G up to {} rows, or up to {} rows when", (TUNING, "RG_DENSE_SMALL_ROWS"), (TUNING, "RG_DENSE_MOST_ROWS")),
+    ("theory/velocity.md", "becomes a dense G up to {} rows where n <= {} nv,", (TUNING, "RG_DENSE_ROWS"), (TUNING, "RG_DENSE_ROW_RATIO")),
     ("theory/velocity.md", "dense up to {} rows or above {%} % filling", (TUNING, "RG_DENSE_ROWS"), (TUNING, "RG_DENSE_FILL_RATIO")),
     ("theory/velocity.md", "least regularisation is {} here, {} elsewhere", (TUNING, "RG_VELOCITY_LEAST_SHIFT"), (TUNING, "RG_CONTACT_LEAST_SHIFT")),
     ("theory/models.md", "has fallen to {} of its first value", (PIVOT, "RG_PIVOT_END")),
