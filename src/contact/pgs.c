@@ -133,22 +133,20 @@ rgResult rgRunGaussSeidel(rgRun* run, double* lambda, int limit, double relaxati
         return rg_errorMemory;
     }
     bool pending = false; // lambda has moved since it was offered
+    rgSystem_Velocity(system, lambda, sigma);
     for (int k = 0; k < limit && !rgRun_Solved(run) && rgRun_Count(run, rg_phaseSweep); ++k) {
-        if (k % RG_VELOCITY_REFRESH_ITERATIONS == 0) {
-            rgSystem_Velocity(system, lambda, sigma);
-        }
         system->ops->gaussSeidel(system, lambda, sigma, relaxation);
         // lambda is in K and sigma is current: the residual costs no product with G.
         double residual = rgSystem_Residual(system, lambda, sigma);
-        pending = residual > run->tolerance && k + 1 < limit &&
-                  (k + 1) % RG_VELOCITY_REFRESH_ITERATIONS != 0;
+        pending = residual > run->tolerance;
         if (!pending) {
             residual = rgRun_UpdateBest(run, lambda, NULL);
+            memcpy(sigma, run->trialSigma, (size_t)system->n * sizeof(double)); // without rounding
         }
         rgRun_RecordResidual(run, rg_phaseSweep, residual);
     }
     if (pending) {
-        rgRun_UpdateBest(run, lambda, NULL); // the budget ended between two offers
+        rgRun_UpdateBest(run, lambda, NULL);
     }
     rgArena_Return(system->arena, mark);
     return rg_ok;

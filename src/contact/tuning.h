@@ -17,11 +17,10 @@
 #define RG_REST_TOLERANCE_RATIO  1e-4 // of solves at rest; x2: a little more of them. [note]
 
 // Rounding.
-#define RG_RANK_RATIO                  1e-11 // pivot / diagonal, normal / tangents, that count as 0
-#define RG_SLIP_LEAST_RATIO            1e-9  // mu, and radius / |w|, that may be divided by. [inh]
-#define RG_CONTACT_LEAST_SHIFT         1e-10 // eps of newton.8 [-] that a factored G stands. [inh]
-#define RG_VELOCITY_LEAST_SHIFT        1e-8  // eps of newton.8 [-] that one of H stands. [inh]
-#define RG_VELOCITY_REFRESH_ITERATIONS 32 // between computed sigma; x2: nothing. [abl] 1, 5, 1000
+#define RG_RANK_RATIO           1e-11 // pivot / diagonal, normal / tangents, that count as 0
+#define RG_SLIP_LEAST_RATIO     1e-9  // mu, and radius / |w|, that may be divided by. [inh]
+#define RG_CONTACT_LEAST_SHIFT  1e-10 // eps of newton.8 [-] that a factored G stands. [inh]
+#define RG_VELOCITY_LEAST_SHIFT 1e-8  // eps of newton.8 [-] that one of H stands. [inh]
 
 // Forms of the matrix: cost only.
 #define RG_DENSE_ROW_RATIO  2   // rows / velocities up to which G is dense. [abl]

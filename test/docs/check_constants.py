@@ -141,7 +141,6 @@ TABLE = [
     ("theory/admm.md", "p = {} at the start", (SOLVER, "exponent")),
     ("theory/admm.md", "p += {} when primal >= {} dual, p -= {} when dual >= {} primal", (SOLVER, "exponentStep"), (SOLVER, "ratio"), (SOLVER, "exponentStep"), (SOLVER, "ratio")),
     ("theory/admm.md", "`relaxation` a ({}), `cooldown` (rho moves at most every {} iterations), `andersonMemory` ({})", (SOLVER, r"def\.relaxation = (\S+);"), (SOLVER, r"def\.cooldown = (\S+);"), (SOLVER, "andersonMemory")),
-    ("theory/pgs.md", "computed afresh every {} sweeps", (TUNING, "RG_VELOCITY_REFRESH_ITERATIONS")),
     ("theory/ncp.md", "For mu > {} ncp.10 uses", (TUNING, "RG_STEEP_FRICTION")),
     ("theory/ncp.md", "without it, {} of what zero impulses leave wrong", (TUNING, "RG_REFERENCE_RATIO")),
     ("theory/velocity.md", "touch more than {%} % of the island's velocities", (TUNING, "RG_DENSE_FILL_RATIO")),
