@@ -223,7 +223,7 @@ static void rgInterior_AdaptProximal(rgInterior* point) {
         rgCone* cone = point->cones + i;
         if (cone->stepLength < RG_BLOCKED_STEP) {
             cone->proximal =
-                fmax(RG_PROXIMAL_GROWTH_RATIO * cone->proximal, RG_PROXIMAL_LEAST_RATIO);
+                fmax(RG_PROXIMAL_GROWTH_RATIO * cone->proximal, RG_STRONG_PROXIMAL_RATIO);
         } else {
             cone->proximal /= RG_PROXIMAL_GROWTH_RATIO;
         }

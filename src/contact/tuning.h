@@ -36,7 +36,7 @@
 #define RG_NEWTON_ITERATIONS      20 // of each try, memory of newton.9. [abl] 15, 20, 25, 30 alike
 #define RG_NEWTON_SHIFT_RATIO     3e-2 // e of newton.7 [-]; x1/3: 5 robot steps left, not 0. [abl]
 #define RG_NEWTON_PROXIMAL_RATIO  1e-5 // p of newton.11 at first, over diag G. [inh]
-#define RG_STRONG_PROXIMAL_RATIO  1e-4 // p of polish and certificate. [interior.md]
+#define RG_STRONG_PROXIMAL_RATIO  1e-4 // of polish, certificate, interior.12. [abl] 1e-5: worse
 #define RG_CENTRE_MAP_RATIO       10   // |F| / |p (lambda - c)| of newton.12. [newton.md]
 #define RG_CENTRE_PROXIMAL_RATIO  0.1  // p after / before newton.12. [inh]
 #define RG_CENTRE_GROWTH_RATIO    1e3  // growth of |F| after it. [abl] 1: 40, not 21, left
@@ -52,7 +52,6 @@
 #define RG_CENTRING_LEAST_RATIO     0.01 // target mu / duality measure, at least. [inh]
 #define RG_SECOND_ORDER_STEP        0.1  // predictor's step with a corrector. [abl] 0: 118, not 98
 #define RG_FLOOR_TOLERANCE_RATIO    0.03 // s of interior.10 / tolerance. [interior.md]
-#define RG_PROXIMAL_LEAST_RATIO     1e-3 // p of interior.12 at first. [inh]
 #define RG_PROXIMAL_GROWTH_RATIO    3    // p after / before, of auto.4 too; 10: alike. [abl, piles]
 #define RG_STALL_STEP               1e-4 // step that ends the path. [abl] 1e-2: 194, not 98, left
 #define RG_BLOCKED_STEP             0.3 // below it contacts get interior.14, or are resolved. [abl] 0.2

@@ -132,7 +132,7 @@ TABLE = [
     ("theory/interior.md", "max((1 - a)^3, {})", (TUNING, "RG_CENTRING_LEAST_RATIO")),
     ("theory/interior.md", "s = {} tolerance/weight", (TUNING, "RG_FLOOR_TOLERANCE_RATIO")),
     ("theory/interior.md", "would end the step before {} gets p = max({} p, {}), others p/{}:", (TUNING, "RG_BLOCKED_STEP"), (TUNING, "RG_PROXIMAL_GROWTH_RATIO"),
-     (TUNING, "RG_PROXIMAL_LEAST_RATIO"), (TUNING, "RG_PROXIMAL_GROWTH_RATIO")),
+     (TUNING, "RG_STRONG_PROXIMAL_RATIO"), (TUNING, "RG_PROXIMAL_GROWTH_RATIO")),
     ("theory/interior.md", "shorter than {}, the contacts S that end it before {} (at most {})", (TUNING, "RG_BLOCKED_STEP"), (TUNING, "RG_BOUNDARY_RATIO"), (TUNING, "RG_BLOCKING_MOST_COUNT")),
     ("theory/interior.md", "halved steps, {} iterations", (TUNING, "RG_NEWTON_ITERATIONS")),
     ("theory/interior.md", "cones before {} join S, round by round, until the step is longer than {}", (TUNING, "RG_BOUNDARY_RATIO"), (TUNING, "RG_BOUNDARY_RATIO")),
