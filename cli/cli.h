@@ -85,6 +85,7 @@ typedef struct rgCommand {
     int optionCount;
     int minArguments;
     int maxArguments; // negative: any number
+    bool* given;      // per option, or NULL; rgParseOptions sets it
 } rgCommand;
 
 #define RG_CLI_GO (-1) // rgParseOptions: nothing to stop for

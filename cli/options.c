@@ -328,6 +328,9 @@ static bool rgParseOption(const rgCommand* command, int argc, char** argv, int* 
         }
         value = argv[++*index];
     }
+    if (command->given != NULL) {
+        command->given[option - command->options] = true;
+    }
     return rgSetOption(option, value, argument);
 }
 

@@ -20,8 +20,8 @@ typedef struct rgRolloutOptions {
     const char* grid;
     int policy;
     const char* control;
-    double noise;
-    int noiseSteps;
+    double noise;   // negative: 0.1
+    int noiseSteps; // 0: 10
     const char* out;
     int block;
     bool resume, force, json, sensors;
@@ -140,11 +140,18 @@ static int rgParseRollout(int argc, char** argv, rgRolloutOptions* options, int*
 
 // ---- the plan ----
 
-static bool rgCheckOptions(const rgRolloutOptions* options) {
+// True if options agree. Defaults of the noise are set.
+static bool rgCheckOptions(rgRolloutOptions* options) {
     if ((options->policy == rg_policyCsv) != (options->control != NULL)) {
         rgCli_Error("--policy csv and --ctrl FILE go together");
         return false;
     }
+    if ((options->noise >= 0 || options->noiseSteps > 0) && options->policy != rg_policyNoise) {
+        rgCli_Error("--noise and --noise-steps need --policy noise");
+        return false;
+    }
+    options->noise = options->noise < 0 ? 0.1 : options->noise;
+    options->noiseSteps = options->noiseSteps == 0 ? 10 : options->noiseSteps;
     if (options->resume && options->force) {
         rgCli_Error("--resume and --force exclude each other");
         return false;
@@ -695,8 +702,7 @@ int rgRollout(rgComm* comm, int argc, char** argv) {
     job->options = (rgRolloutOptions){.arguments = rgDefaultSimulationArguments(),
                                       .worlds = 1,
                                       .steps = 1000,
-                                      .noise = 0.1,
-                                      .noiseSteps = 10,
+                                      .noise = -1,
                                       .block = 256};
     int count = 0;
     comm->mute(comm, true);

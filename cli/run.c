@@ -103,6 +103,15 @@ bool rgSolverArguments_Check(const rgSolverArguments* arguments, const rgContact
             return false;
         }
     }
+    rgPenaltyRule rule = arguments->rule < 0 ? def->admm.rule : (rgPenaltyRule)arguments->rule;
+    if (!isnan(arguments->step) && rule != rg_penaltySpectral) {
+        rgCli_Error("--p needs --rule spectral");
+        return false;
+    }
+    if (!isnan(arguments->tau) && rule != rg_penaltyLinear) {
+        rgCli_Error("--tau needs --rule linear");
+        return false;
+    }
     return true;
 }
 

@@ -573,6 +573,14 @@ static bool rgSimulateOptions_Agree(const rgSimulateOptions* options) {
         rgCli_Error("--columns needs --csv");
         return false;
     }
+    if (options->recordEvery > 0 && options->record == NULL) {
+        rgCli_Error("--record-every needs --record");
+        return false;
+    }
+    if (options->port > 0 && !options->view) {
+        rgCli_Error("--port needs --view");
+        return false;
+    }
     return true;
 }
 

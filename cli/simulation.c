@@ -139,7 +139,7 @@ static bool rgPlacesScene(const rgSimulationArguments* arguments) {
         for (int k = 0; k < options[i].list->count; ++k) {
             int argument = options[i].list->arguments[k];
             if (argument == 1 || (argument == 0 && arguments->moreCount == 0)) {
-                rgCli_Error("%s is for files; the scene '%s' stands where it is", options[i].name,
+                rgCli_Error("%s is for files; the scene '%s' has a fixed place", options[i].name,
                             arguments->what);
                 return true;
             }
@@ -148,8 +148,31 @@ static bool rgPlacesScene(const rgSimulationArguments* arguments) {
     return false;
 }
 
+// Options of the reader of files, without files.
+static bool rgReadsScene(const rgSimulationArguments* arguments) {
+    const rgModelArguments* m = &arguments->model;
+    const struct {
+        const char* name;
+        bool given;
+    } options[] = {{"--package-dir", m->packageDirs.count > 0},
+                   {"--strict", m->strict},
+                   {"--no-meshes", m->noMeshes},
+                   {"--hull", m->hull},
+                   {"--decompose", m->decompose},
+                   {"--self-overlap", m->selfOverlap != 0},
+                   {"--bound", m->bound != NULL}};
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]) && arguments->moreCount == 0; ++i) {
+        if (options[i].given) {
+            rgCli_Error("%s is for files; '%s' is a built-in scene", options[i].name,
+                        arguments->what);
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool rgLoadScene(rgSimulation* simulation, const rgSimulationArguments* arguments) {
-    if (rgPlacesScene(arguments)) {
+    if (rgPlacesScene(arguments) || rgReadsScene(arguments)) {
         return false;
     }
     rgLoadedModel* loaded = &simulation->loaded;
@@ -467,8 +490,8 @@ static rgWorldDef rgMakeWorldDef(const rgSimulation* simulation,
     return def;
 }
 
-// A damping acts together with its stiffness; alone it would be ignored.
-static bool rgDampingsHaveSprings(const rgSimulationArguments* arguments) {
+// True unless an option has no effect without another one.
+static bool rgSimulationArguments_Agree(const rgSimulationArguments* arguments) {
     if (arguments->damping >= 0 && arguments->stiffness == 0) {
         rgCli_Error("--damping needs --stiffness");
         return false;
@@ -481,12 +504,17 @@ static bool rgDampingsHaveSprings(const rgSimulationArguments* arguments) {
         rgCli_Error("--tangential-damping needs --tangential-stiffness");
         return false;
     }
+    if (arguments->accuracy > 0 && rgSolverDef(arguments->solver).method != rg_methodAuto) {
+        rgCli_Error("--accuracy needs --solver auto");
+        return false;
+    }
     return true;
 }
 
 static bool rgMakeWorld(rgSimulation* simulation, const rgSimulationArguments* arguments) {
     rgContactSolverDef method = rgSolverDef(arguments->solver);
-    if (!rgDampingsHaveSprings(arguments) || !rgSolverArguments_Check(&arguments->admm, &method)) {
+    if (!rgSimulationArguments_Agree(arguments) ||
+        !rgSolverArguments_Check(&arguments->admm, &method)) {
         return false;
     }
     rgDiagnostics* diagnostics = simulation->loaded.diagnostics;

@@ -19,9 +19,13 @@ typedef struct rgViewOptions {
     bool json;
 } rgViewOptions;
 
-static int rgParseView(int argc, char** argv, rgViewOptions* options, int* count) {
+#define RG_VIEW_OPTION_COUNT (RG_SIMULATION_OPTION_COUNT + 8)
+
+// given: options that the user gave; names: of the same.
+static int rgParseView(int argc, char** argv, rgViewOptions* options, int* count,
+                       bool given[RG_VIEW_OPTION_COUNT], const char* names[RG_VIEW_OPTION_COUNT]) {
     rgSimulationArguments* a = &options->arguments;
-    rgOption table[] = {
+    rgOption table[RG_VIEW_OPTION_COUNT] = {
         [RG_SIMULATION_OPTION_COUNT] = {"--port", rg_optionInt, &options->port,
                                         "port of the server; any free one without it", "N", NULL, 0,
                                         65535},
@@ -41,6 +45,9 @@ static int rgParseView(int argc, char** argv, rgViewOptions* options, int* count
         rgHoldOption(a),
     };
     rgSimulationArguments_Options(a, table);
+    for (int i = 0; i < RG_VIEW_OPTION_COUNT; ++i) {
+        names[i] = table[i].name;
+    }
     const rgCommand command = {
         .name = "rigor view",
         .usage = "RECORDING.h5|SCENE|FILE... [OPTIONS]",
@@ -55,11 +62,32 @@ static int rgParseView(int argc, char** argv, rgViewOptions* options, int* count
             "  rigor simulate wall --record wall.h5 && rigor view wall.h5\n"
             "  rigor view wall.h5 --export wall.html",
         .options = table,
-        .optionCount = (int)(sizeof(table) / sizeof(table[0])),
+        .optionCount = RG_VIEW_OPTION_COUNT,
         .minArguments = 1,
         .maxArguments = -1,
+        .given = given,
     };
     return rgParseOptions(&command, argc, argv, count);
+}
+
+// True after a message about an option without effect: those of simulations for a recording, those
+// of recordings for a live simulation.
+static bool rgIgnoresOption(const rgViewOptions* options, const char* what, const bool* given,
+                            const char* const* names) {
+    bool recording = rgCli_IsHdf5(what);
+    for (int i = 0; i < RG_VIEW_OPTION_COUNT; ++i) {
+        bool simulates = i < RG_SIMULATION_OPTION_COUNT || strcmp(names[i], "--hold") == 0 ||
+                         strcmp(names[i], "--time") == 0;
+        if (given[i] && recording && simulates) {
+            rgCli_Error("%s is for simulations; %s is a recording", names[i], what);
+            return true;
+        }
+        if (given[i] && !recording && options->export == NULL && strcmp(names[i], "--fps") == 0) {
+            rgCli_Error("--fps needs a recording or --export");
+            return true;
+        }
+    }
+    return false;
 }
 
 // ---- recordings ----
@@ -179,7 +207,9 @@ static int rgViewSimulation(const rgViewOptions* options) {
 int rgCli_View(int argc, char** argv) {
     rgViewOptions options = {.arguments = rgDefaultSimulationArguments(), .framesPerSecond = 60};
     int count = 0;
-    int code = rgParseView(argc, argv, &options, &count);
+    bool given[RG_VIEW_OPTION_COUNT] = {false};
+    const char* names[RG_VIEW_OPTION_COUNT];
+    int code = rgParseView(argc, argv, &options, &count, given, names);
     if (code != RG_CLI_GO) {
         return code;
     }
@@ -188,6 +218,9 @@ int rgCli_View(int argc, char** argv) {
     options.arguments.moreCount = count - 1;
     if (rgCli_IsHdf5(argv[1]) && count > 1) {
         rgCli_Error("%s: a recording is shown alone, without %s", argv[1], argv[2]);
+        return rg_exitUsage;
+    }
+    if (rgIgnoresOption(&options, argv[1], given, names)) {
         return rg_exitUsage;
     }
     for (int i = 1; i <= count; ++i) {

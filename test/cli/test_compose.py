@@ -353,7 +353,7 @@ type="hinge"/><geom size=".1"/></body></worldbody><keyframe><key name="{name}"/>
             for arguments in (["sliding", *options], [*options, "sliding"], ["sliding", *options, file]):
                 done = run("simulate", *arguments, "--steps", 2)
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done)
-                self.assertIn(f"{options[0]} is for files; the scene 'sliding' stands where it is", done.stderr)
+                self.assertIn(f"{options[0]} is for files; the scene 'sliding' has a fixed place", done.stderr)
         self.assertEqual(run("simulate", "sliding", file, "--at", "0,0,3", "--steps", 2).returncode, 0)
         self.assertEqual(run("simulate", "--at", "0,0,3", "sliding", file, "--steps", 2).returncode, 0)
 

@@ -89,12 +89,58 @@ class Usage(unittest.TestCase):
         self.refused("--model cannot be 'lcp'", "solve", "x", "--model", "lcp")
         self.refused("--json takes no value", "solve", "x", "--json=1")
         self.refused("nothing to work on", "solve")
+        self.refused("unknown option '--solve' (rigor simulate --help lists all); did you mean '--solver'?",
+                     "simulate", "--solve", "auto")
         self.refused("'magic' is not a solver", "bench", "solver", "--solvers", "pgs,magic")
         self.refused("--tau belongs to ADMM", "solve", "x", "--tau", 4)
         self.refused("--stop belongs to ADMM", "simulate", "sliding", "--stop", "paper")
         self.refused("--tau must be between", "solve", "x", "--solver", "admm", "--tau", 1)
         self.refused("'magic' is not a part of the plan", "bench", "solver", "--study", "plan",
                      "--parts", "start,polish+magic")
+
+
+    def test_ignored_options(self):
+        """An option without effect is an error that names it and its condition."""
+        for option in ("--hull", "--decompose", "--no-meshes", "--strict", "--bound=1,1", "--package-dir=.",
+                       "--self-overlap=keep"):
+            name = option.partition("=")[0]
+            self.refused(f"{name} is for files; 'sliding' is a built-in scene", "simulate", "sliding", option)
+        for option, condition in (("--record-every=5", "--record"), ("--port=8080", "--view"),
+                                  ("--columns=q", "--csv"), ("--damping=1", "--stiffness")):
+            self.refused(f"{option.partition('=')[0]} needs {condition}", "simulate", "sliding", option)
+        self.refused("--accuracy needs --solver auto", "simulate", "sliding", "--accuracy=1e-3", "--solver=pgs")
+        self.refused("--tau needs --rule linear", "simulate", "sliding", "--solver=admm", "--tau=4")
+        self.refused("--p needs --rule spectral", "simulate", "sliding", "--solver=admm", "--rule=linear", "--p=1")
+        self.refused("need --policy noise", "rollout", "sliding", "--noise-steps", 4)
+        self.refused("--fps needs a recording or --export", "view", "sliding", "--fps", 10)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.h5")
+            self.assertEqual(run("simulate", "sliding", "--steps", 2, "--record", path).returncode, 0)
+            for option in ("--dt=0.1", "--hold=1,1", "--time=1"):
+                self.refused(f"{option.partition('=')[0]} is for simulations; {path} is a recording", "view", path,
+                             option)
+
+    def test_wrong_names_are_answered_with_a_list(self):
+        for word, arguments in (("wall3x5", ("simulate", "wal")), ("quadruped-fall", ("rollout", "nothing")),
+                                ("midpoint, euler", ("simulate", "sliding", "--integrator", "rk4")),
+                                ("\n  simulate ", ("simulat",)),
+                                ("start", ("simulate", "sliding", "--key", "home")),
+                                ("cube", ("simulate", "sliding", "--csv", "-", "--columns", "force:box"))):
+            done = run(*arguments)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn(word, done.stderr)
+
+    def test_groups_of_the_help(self):
+        """Every option of simulate stands once; the most used come first."""
+        text = run("simulate", "--help").stdout
+        groups = re.findall(r"^([A-Z][a-z ]+):\n((?:  --.*\n)+)", text, re.M)
+        self.assertEqual([title for title, _ in groups],
+                         ["Most used", "Run", "Physics", "Output", "Files", "Solver"])
+        options = re.findall(r"^  (--[a-z-]+) ", text, re.M)
+        self.assertEqual(len(options), len(set(options)))
+        self.assertGreater(len(options), 60)
+        self.assertEqual(len(re.findall(r"^  --", groups[0][1], re.M)), 20)
+        self.assertIn("\nSimulate:\n  simulate ", run("help").stdout)
 
 
 class Physics(unittest.TestCase):
