@@ -26,6 +26,10 @@ typedef struct rgCursor {
     size_t used;
 } rgCursor;
 
+static int rgAligned(int count) {
+    return (count + RG_ALIGNED_COUNT - 1) / RG_ALIGNED_COUNT * RG_ALIGNED_COUNT;
+}
+
 static void* rgCursor_Allocate(rgCursor* cursor, size_t count, size_t size) {
     size_t bytes = (count * size + RG_ALIGNMENT - 1) / RG_ALIGNMENT * RG_ALIGNMENT;
     void* piece = cursor->block != NULL ? cursor->block + cursor->used : NULL;
@@ -37,9 +41,19 @@ static double* rgCursor_AllocateNumbers(rgCursor* cursor, size_t rows, size_t co
     return rgCursor_Allocate(cursor, rows * columns, sizeof(double));
 }
 
+static void rgCursor_AllocateSystem(rgCursor* c, size_t n, rgLinearSystem* system) {
+    system->K = rgCursor_AllocateNumbers(c, n, n);
+    system->factor = rgCursor_AllocateNumbers(c, n, n);
+    system->null = rgCursor_AllocateNumbers(c, n, n);
+    system->units = rgCursor_AllocateNumbers(c, n, 1);
+    system->exchanges = rgCursor_Allocate(c, n, sizeof(int));
+    system->order = rgCursor_Allocate(c, n, sizeof(int));
+}
+
 static void rgLinearization_SetArrays(const rgWorld* world, rgLinearization* l, rgCursor* c) {
     const rgModel* model = world->model;
     size_t n = (size_t)l->n, m = (size_t)l->m, width = (size_t)l->width;
+    size_t pitch = (size_t)l->pitch;
     size_t p = (size_t)l->projectedCapacity, links = (size_t)rgModel_AllLinks(model);
     double** wide[] = {&l->base, &l->force, &l->change, &l->next, &l->out};
     for (int i = 0; i < RG_COUNT(wide); ++i) {
@@ -49,32 +63,28 @@ static void rgLinearization_SetArrays(const rgWorld* world, rgLinearization* l, 
     for (int i = 0; i < RG_COUNT(tall); ++i) {
         *tall[i] = rgCursor_AllocateNumbers(c, m, width);
     }
-    double** square[] = {&l->G, &l->B, &l->K, &l->inverse, &l->rest};
+    double** square[] = {&l->G, &l->B, &l->inverse};
     for (int i = 0; i < RG_COUNT(square); ++i) {
-        *square[i] = rgCursor_AllocateNumbers(c, m + 1, m); // a column beside
+        *square[i] = rgCursor_AllocateNumbers(c, m, pitch);
     }
-    double** projected[] = {&l->projection, &l->K2, &l->rest2};
-    for (int i = 0; i < RG_COUNT(projected); ++i) {
-        *projected[i] = rgCursor_AllocateNumbers(c, p + 1, p);
-    }
-    l->order = rgCursor_Allocate(c, m > p ? m : p, sizeof(int));
+    rgCursor_AllocateSystem(c, m, &l->system);
+    rgCursor_AllocateSystem(c, p, &l->projection);
+    l->answer = rgCursor_AllocateNumbers(c, n, m);
     l->turning = rgCursor_AllocateNumbers(c, m, n);
-    l->columns = rgCursor_AllocateNumbers(c, n, m);
+    l->columns = rgCursor_AllocateNumbers(c, n, pitch);
     l->pushed = rgCursor_AllocateNumbers(c, n, p);
     l->diagonal = rgCursor_AllocateNumbers(c, n, n);
     l->tree = rgCursor_AllocateNumbers(c, n, n);
     l->slip = rgCursor_AllocateNumbers(c, m, 1);
     l->mobility = rgCursor_AllocateNumbers(c, m, 1);
     l->share = rgCursor_AllocateNumbers(c, n, 1);
-    l->regular = rgCursor_AllocateNumbers(c, m, 1);
-    l->regular2 = rgCursor_AllocateNumbers(c, p, 1);
     l->packed = rgCursor_AllocateNumbers(c, m, width + 3 > n ? width + 3 : n + 3);
     l->packed = c->block != NULL ? l->packed : NULL;
     rgCursor_AllocateNumbers(c, n, 1); // packed goes on
     size_t most = n > m ? n : m;
     most = most > 2 * p ? most : 2 * p;
-    l->work = rgCursor_AllocateNumbers(c, most, width > most ? width : most);
-    rgCursor_AllocateNumbers(c, n, 16); // likewise work
+    l->work = rgCursor_AllocateNumbers(c, most, width > 2 * most ? width : 2 * most);
+    rgCursor_AllocateNumbers(c, most + width, 16); // likewise work
     for (int i = 0; i < 4; ++i) {
         l->bars[i] = rgCursor_AllocateNumbers(c, n, 1);
     }
@@ -209,6 +219,8 @@ static void rgLinearization_Start(const rgWorld* world, rgLinearization* l,
         l->parameterFirst = l->width;
         l->width += def->parameterCount;
     }
+    l->used = l->width;
+    l->width = rgAligned(l->used);
     l->betweenModes = l->touching = l->inconsistent = l->redundant = l->frozen = 0;
     l->frozenWhy = NULL;
     l->margin = 1;
@@ -252,6 +264,7 @@ static rgResult rgPlaceMiddle(rgWorld* world) {
 
 static rgResult rgLinearize_Step(rgWorld* world, rgLinearization* l) {
     l->m = world->constraints.rows.rowCount;
+    l->pitch = rgAligned(l->m);
     const rgProjection* p = world->projection;
     l->projectedCapacity = p->loopRowCount + p->halfLineCount;
     rgResult result = rgLinearization_Reserve(world, l);
@@ -285,7 +298,9 @@ static void rgLinearize_Columns(rgWorld* world, rgLinearization* l) {
     rgLinearize_PushOut(world, l);
     rgLinearize_PullStart(world, l, l->n, l->next);
     rgLinearize_PullStart(world, l, l->n, l->out);
-    rgLinearize_PullStart(world, l, l->m, l->impulse);
+    if (l->def.impulses) {
+        rgLinearize_PullStart(world, l, l->m, l->impulse);
+    }
 }
 
 // ---- answers
@@ -300,7 +315,7 @@ static int rgListColumns(const rgLinearization* l, rgColumns list[5]) {
     int count = 0, n = l->n,
         controls = l->forceFirst >= 0       ? l->forceFirst
                    : l->parameterFirst >= 0 ? l->parameterFirst
-                                            : l->width;
+                                            : l->used;
     list[0] = (rgColumns){0, by & rg_byPosition ? n : 0};
     list[1] = (rgColumns){n, by & rg_byVelocity ? n : 0};
     list[2] = (rgColumns){l->controlFirst, l->controlFirst >= 0 ? controls - l->controlFirst : 0};
@@ -314,17 +329,35 @@ static int rgListColumns(const rgLinearization* l, rgColumns list[5]) {
 
 // Rows move together, without the columns that are not asked for.
 static void rgDropColumns(const rgLinearization* l, int rowCount, double* matrix) {
-    rgColumns list[5];
-    int count = rgListColumns(l, list);
-    for (int r = 0; r < rowCount && count < l->width; ++r) {
-        double* to = matrix + (size_t)r * (size_t)count;
-        for (int i = 0; i < 5; ++i) {
-            const double* from =
-                matrix + (size_t)r * (size_t)l->width + (size_t)RG_MAX(list[i].from, 0);
-            memmove(to, from, (size_t)list[i].count * sizeof(double));
-            to += list[i].count;
+    rgColumns list[5], runs[5];
+    int count = rgListColumns(l, list), runCount = 0;
+    for (int i = 0; i < 5; ++i) {
+        rgColumns* last = &runs[RG_MAX(runCount - 1, 0)];
+        if (list[i].count > 0 && runCount > 0 && list[i].from == last->from + last->count) {
+            last->count += list[i].count;
+        } else if (list[i].count > 0) {
+            runs[runCount++] = list[i];
         }
     }
+    for (int r = 0; r < rowCount && count < l->width; ++r) {
+        const double* row = matrix + (size_t)r * (size_t)l->width;
+        double* to = matrix + (size_t)r * (size_t)count;
+        for (int i = 0; i < runCount; ++i) {
+            memmove(to, row + runs[i].from, (size_t)runs[i].count * sizeof(double));
+            to += runs[i].count;
+        }
+    }
+}
+
+// As rgAllFinite(), of rows of a multiple of RG_ALIGNED_COUNT numbers.
+static bool rgRowsAreFinite(const rgLinearization* l, int rowCount, const double* x) {
+    double sums[RG_ALIGNED_COUNT] = {0};
+    for (size_t i = 0; i < (size_t)rowCount * (size_t)l->width; i += RG_ALIGNED_COUNT) {
+        for (int k = 0; k < RG_ALIGNED_COUNT; ++k) {
+            sums[k] += x[i + (size_t)k] * 0;
+        }
+    }
+    return rgAllFinite(sums, RG_ALIGNED_COUNT);
 }
 
 static void rgAnswer(const rgLinearization* l, rgDerivatives* out) {
@@ -349,13 +382,13 @@ static void rgAnswer(const rgLinearization* l, rgDerivatives* out) {
 
 static rgResult rgAnswerMatrices(const rgLinearization* l, rgDerivatives* out) {
     int n = l->n;
-    if (!rgAllFinite(l->next, n * l->width) || !rgAllFinite(l->out, n * l->width) ||
-        !rgAllFinite(l->impulse, l->m * l->width)) {
+    if (!rgRowsAreFinite(l, n, l->next) || !rgRowsAreFinite(l, n, l->out) ||
+        (l->def.impulses && !rgRowsAreFinite(l, l->m, l->impulse))) {
         return rg_errorNumeric;
     }
     rgDropColumns(l, n, l->next);
     rgDropColumns(l, n, l->out);
-    rgDropColumns(l, l->m, l->impulse);
+    rgDropColumns(l, l->def.impulses ? l->m : 0, l->impulse);
     out->nextQ = l->next;
     out->nextV = l->out;
     out->impulse = l->def.impulses ? l->impulse : NULL;

@@ -7,6 +7,8 @@
 #include "rigor/linearize.h"
 #include "world/world.h"
 
+#define RG_ALIGNED_COUNT 8 // numbers of rows that kernels like
+
 // Velocities of links for some v, and what positions change them by: dV_i/dq_j = S_j x V_i +
 // carried_j for a link i that j moves.
 typedef struct rgFlow {
@@ -47,6 +49,21 @@ typedef enum rgTreeLaw {
     rg_treeAsleep,
 } rgTreeLaw;
 
+// Equations K x = b: factors of K, or its pseudoinverse where it is singular. Impulses are measured
+// in units in which all weigh alike.
+typedef struct rgLinearSystem {
+    const rgKernels* kernels;
+    int n, rank;
+    bool isRegular;
+    double* K;      // n x n
+    double* units;  // n
+    double* factor; // n x n: of K' in its units, or the pseudoinverse of K
+    double* null; // (n - rank) x n: rows that right sides which have a solution are orthogonal to,
+                  // all of the same size in the units
+    int* exchanges; // n: of rows of the factor
+    int* order;     // n, scratch
+} rgLinearSystem;
+
 // A row of the projection of positions: of the step, or -1 - r, r of the loops.
 typedef struct rgProjectedRow {
     int row;
@@ -56,41 +73,42 @@ typedef struct rgProjectedRow {
 
 typedef struct rgLinearization {
     rgDerivativeDef def;
-    int n, m, width;                              // degrees of freedom, rows, columns
+    int n, m, used;   // degrees of freedom, rows, columns
+    int width, pitch; // of rows of matrices with as many columns, and with as many as rows: used
+                      // and m, and zeros up to a multiple of RG_ALIGNED_COUNT
     int controlFirst, forceFirst, parameterFirst; // columns; -1: none
     int betweenModes, touching, inconsistent, redundant, frozen;
     const char* frozenWhy;
     double margin;
     bool needsDiagonal;
 
-    double* base;     // n x width: v+ = base + M^^-1 (force + J' dlambda)
-    double* force;    // n x width
-    double* rows;     // m x width: change of the rows' velocities but for that of v+
-    double* turning;  // m x n: (dJ) v+ alone
-    double* bounds;   // m x width: c of step_derivatives.17
-    double* G;        // m x m
-    double* B;        // m x m, blocks on the diagonal
-    double* columns;  // n x m: M^^-1 J'
-    double* change;   // n x width: dv+
-    double* impulse;  // m x width
-    double* next;     // n x width: dq+
-    double* out;      // n x width: dv+ of users
-    double* diagonal; // n x n: slopes of the diagonal of M
-    double* tree;     // n x n: implicit matrices of refined trees, factorized
-    double* slip;     // m
-    double* share;    // n: slope of the force of springs by what a degree of freedom weighs
-    double* mobility; // m: slope of a row's law by its 1/m
-    double* work;     // scratch
-    double *K, *inverse, *rest; // active rows
-    double* regular;
-    double* packed;     // m x width and more
-    double* pushed;     // n x projected rows
-    double* projection; // projected rows, square
-    double *K2, *rest2, *regular2;
+    double* base;          // n x width: v+ = base + M^^-1 (force + J' dlambda)
+    double* force;         // n x width
+    double* rows;          // m x width: change of the rows' velocities but for that of v+
+    double* turning;       // m x n: (dJ) v+ alone
+    double* bounds;        // m x width: c of step_derivatives.17
+    double* G;             // m x pitch
+    double* B;             // m x pitch, blocks on the diagonal
+    double* columns;       // n x pitch: M^^-1 J'
+    double* change;        // n x width: dv+
+    double* impulse;       // m x width
+    double* next;          // n x width: dq+
+    double* out;           // n x width: dv+ of users
+    double* diagonal;      // n x n: slopes of the diagonal of M
+    double* tree;          // n x n: implicit matrices of refined trees, factorized
+    double* slip;          // m
+    double* share;         // n: slope of the force of springs by what a degree of freedom weighs
+    double* mobility;      // m: slope of a row's law by its 1/m
+    double* work;          // scratch
+    rgLinearSystem system; // active rows
+    double* inverse;       // of it, square
+    double* answer;        // n x m: M^^-1 J' K^-1 of active rows
+    double* packed;        // m x width and more
+    double* pushed;        // n x projected rows: M^^-1 J' (G + R)^-1
+    rgLinearSystem projection; // projected rows
     rgProjectedRow* projected;
     int projectedCount, projectedCapacity;
     int *active, *place, *pivots; // rows that are not open, and where they are among them
-    int* order;                   // of columns with pivoting
     int activeCount;
     rgRowMode* modes; // m
     rgTreeLaw* laws;  // per tree
@@ -169,3 +187,15 @@ rgResult rgLinearize_Differences(rgWorld* world, rgLinearization* l);
 
 // c += a b, of n x k and k x m; zeros of a cost nothing.
 void rgAddProduct(int n, int k, int m, const double* a, const double* b, double* c);
+
+// linearize_dense.c
+// c -= a b, of n x k and k x m
+void rgSubtractProduct(const rgKernels* kernels, int n, int k, int m, const double* a,
+                       const double* b, double* c);
+// n, K and units are there; scratch: 2 n^2 + 3 n numbers. False: K is not finite.
+bool rgLinearSystem_Factorize(rgLinearSystem* system, const rgKernels* kernels, double* scratch);
+// x := x K^-1, of rowCount x n; scratch: as many numbers. A single row is K^-T times a vector.
+void rgLinearSystem_SolveRight(const rgLinearSystem* system, int rowCount, double* x,
+                               double* scratch);
+// K^-1, which may be that of the system itself; scratch: n^2 numbers.
+const double* rgLinearSystem_Inverse(const rgLinearSystem* system, double* out, double* scratch);

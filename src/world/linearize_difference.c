@@ -76,7 +76,7 @@ rgResult rgLinearize_Differences(rgWorld* world, rgLinearization* l) {
     if (l->parameterFirst >= 0 || l->def.impulses) {
         return rg_errorUnsupported; // rows come and go; parameters are of the model
     }
-    l->m = l->projectedCapacity = 0;
+    l->m = l->pitch = l->projectedCapacity = 0;
     rgResult result = rgLinearization_Reserve(world, l);
     int numbers = 3 * nq + 4 * n + u;
     if (result == rg_ok) {
@@ -91,7 +91,7 @@ rgResult rgLinearize_Differences(rgWorld* world, rgLinearization* l) {
     x += nq + 2 * n + u;
     rgEnds ends = {{x, x + nq}, {x + 2 * nq, x + 2 * nq + n}};
     rgKeep(world, &kept, false);
-    for (int column = 0; column < l->width && result == rg_ok; ++column) {
+    for (int column = 0; column < l->used && result == rg_ok; ++column) {
         result = rgDifference(world, l, &kept, &ends, column);
     }
     return result;

@@ -28,7 +28,7 @@ static bool rgDecide(rgLinearization* l, double inside, double outside, double l
 }
 
 static double rgRowMass(const rgLinearization* l, int row) {
-    return l->G[(size_t)row * (size_t)(l->m + 1)];
+    return l->G[(size_t)row * (size_t)(l->pitch + 1)];
 }
 
 // Boxes and half lines: active while they have room.
@@ -285,15 +285,38 @@ static void rgLinearizeEquality(rgWorld* world, rgLinearization* l, int row) {
     }
 }
 
-// (dJ) v of a loop: the velocity of a point of B past one of A, along an axis of the world.
-static void rgAddLoopTurning(rgWorld* world, rgLinearization* l, const rgFlow* flow, int row,
-                             double scale) {
-    const rgRows* rows = &world->constraints.rows;
-    const rgRowSource* source = &rows->sources[row];
+// Rows of a loop, from the first on, along axes of the world: of its point, then of its frame.
+typedef struct rgLoopRows {
+    int first, count;
+} rgLoopRows;
+
+static rgLoopRows rgLoopRowsFrom(const rgWorld* world, const rgLinearization* l, int row) {
+    const rgRowSource* source = &world->constraints.rows.sources[row];
+    rgLoopRows out = {row, 1};
+    while (row + out.count < l->m && source[out.count].kind == source->kind &&
+           source[out.count].index == source->index) {
+        out.count += 1;
+    }
+    return out;
+}
+
+static void rgAddToLoop(const rgWorld* world, const rgLoopRows* rows, double scale, rgVec3 linear,
+                        rgVec3 angular, double* matrix, int width) {
+    const rgRowSource* sources = &world->constraints.rows.sources[rows->first];
+    for (int r = 0; r < rows->count; ++r) {
+        int axis = sources[r].row;
+        matrix[(size_t)r * (size_t)width] +=
+            scale * (axis < 3 ? rgVec3_At(linear, axis) : rgVec3_At(angular, axis - 3));
+    }
+}
+
+// (dJ) v of a loop: the velocity of a point of B past one of A.
+static void rgAddLoopTurning(rgWorld* world, rgLinearization* l, const rgFlow* flow,
+                             const rgLoopRows* loop) {
+    const rgRowSource* source = &world->constraints.rows.sources[loop->first];
     const rgPlace* places = &world->constraints.loopPlaces[2 * source->index];
     const rgDynamics* d = world->kinematics.dynamics;
-    double* out = rgRowOf(l, l->rows, row);
-    int axis = source->row % 3;
+    double* out = rgRowOf(l, l->rows, loop->first);
     for (int side = 0; side < 2; ++side) {
         int link = places[side].link;
         if (link == 0 || rgModel_IsKinematic(world->model, link)) {
@@ -302,14 +325,13 @@ static void rgAddLoopTurning(rgWorld* world, rgLinearization* l, const rgFlow* f
         rgVec3 arm = rgDynamics_PlacePoint(d, &places[side]);
         const rgSpatial* V = &flow->links[link];
         const rgLink* end = &world->model->links[link];
-        double sign = side == 0 ? -scale : scale;
         for (int j = end->v + end->vCount - 1; j >= 0; j = world->model->dofs[j].parent) {
             const rgSpatial* S = &d->axes[j];
             rgSpatial change = rgSpatialAdd(rgMotionCross(S, V), flow->carried[j]);
             rgVec3 at = rgAdd(S->linear, rgCross(S->angular, arm));
             rgVec3 x =
                 rgAdd(rgAdd(change.linear, rgCross(change.angular, arm)), rgCross(V->angular, at));
-            out[j] += sign * rgVec3_At(source->row < 3 ? x : change.angular, axis);
+            rgAddToLoop(world, loop, side == 0 ? -1 : 1, x, change.angular, out + j, l->width);
         }
     }
 }
@@ -372,13 +394,13 @@ static void rgTurnPredicted(const rgWorld* world, const rgLinearization* l, cons
 }
 
 // step_derivatives.16 gamma of a rigid loop: what its velocity gains until the end of the step.
-static void rgAddLoopGain(rgWorld* world, rgLinearization* l, int row) {
-    const rgRowSource* source = &world->constraints.rows.sources[row];
+static void rgAddLoopGain(rgWorld* world, rgLinearization* l, const rgLoopRows* loop) {
+    const rgRowSource* source = &world->constraints.rows.sources[loop->first];
     const rgPlace* places = &world->constraints.loopPlaces[2 * source->index];
     const rgModel* model = world->model;
-    double half = 0.5 * world->settings.dt, *out = rgRowOf(l, l->rows, row);
+    double half = 0.5 * world->settings.dt, *out = rgRowOf(l, l->rows, loop->first);
     double* byV = l->packed;
-    memset(byV, 0, (size_t)l->n * sizeof(double));
+    memset(byV, 0, (size_t)loop->count * (size_t)l->n * sizeof(double));
     for (int side = 0; side < 2; ++side) {
         int link = places[side].link, tree = model->links[link].tree;
         if (link == 0 || tree < 0) {
@@ -393,16 +415,38 @@ static void rgAddLoopGain(rgWorld* world, rgLinearization* l, int row) {
         int last = model->links[link].v + model->links[link].vCount - 1;
         for (int j = last; j >= 0; j = model->dofs[j].parent) {
             rgBiasSlope slope = rgPointBiasSlope(world, &l->flows[2], link, arm, j);
-            bool linear = source->row < 3;
-            out[j] +=
-                sign * rgVec3_At(linear ? slope.byQ.linear : slope.byQ.angular, source->row % 3);
-            byV[j] +=
-                sign * rgVec3_At(linear ? slope.byV.linear : slope.byV.angular, source->row % 3);
+            rgAddToLoop(world, loop, sign, slope.byQ.linear, slope.byQ.angular, out + j, l->width);
+            rgAddToLoop(world, loop, sign, slope.byV.linear, slope.byV.angular, byV + j, l->n);
         }
     }
-    rgTurnPredicted(world, l, byV, out);
-    for (int j = 0; j < l->n; ++j) {
-        out[l->n + j] += byV[j];
+    for (int r = 0; r < loop->count; ++r) {
+        double* own = byV + (size_t)r * (size_t)l->n;
+        double* row = rgRowOf(l, l->rows, loop->first + r);
+        rgTurnPredicted(world, l, own, row);
+        for (int j = 0; j < l->n; ++j) {
+            row[l->n + j] += own[j];
+        }
+    }
+}
+
+// The first row of a loop that has an impulse stands for all.
+static bool rgIsFirstOfLoop(const rgWorld* world, const rgLinearization* l, int row) {
+    const rgRowSource* sources = world->constraints.rows.sources;
+    int r = row - 1;
+    while (r >= 0 && sources[r].kind == sources[row].kind &&
+           sources[r].index == sources[row].index && l->modes[r] == rg_modeOpen) {
+        --r;
+    }
+    return r < 0 || sources[r].kind != sources[row].kind || sources[r].index != sources[row].index;
+}
+
+static void rgLinearizeLoop(rgWorld* world, rgLinearization* l, int row) {
+    const rgRowSource* source = &world->constraints.rows.sources[row];
+    rgLoopRows loop = rgLoopRowsFrom(world, l, row);
+    rgAddLoopTurning(world, l, &l->flows[0], &loop);
+    if (rgRows_DriftTime(&world->constraints, &world->kinematics, world->settings.dt, row) > 0 &&
+        !(world->model->equalities[source->index].stiffness > 0)) {
+        rgAddLoopGain(world, l, &loop);
     }
 }
 
@@ -426,13 +470,8 @@ static void rgLinearizeRow(rgWorld* world, rgLinearization* l, int row) {
         break;
     case rg_constraintEquality:
         rgLinearizeEquality(world, l, row);
-        if (rgEqualityIsLoop(def)) {
-            rgAddLoopTurning(world, l, &l->flows[0], row, 1);
-            if (rgRows_DriftTime(&world->constraints, &world->kinematics, world->settings.dt, row) >
-                    0 &&
-                def->stiffness == 0) {
-                rgAddLoopGain(world, l, row);
-            }
+        if (rgEqualityIsLoop(def) && rgIsFirstOfLoop(world, l, row)) {
+            rgLinearizeLoop(world, l, row);
         }
         break;
     default: // dry friction has nothing that changes

@@ -169,27 +169,42 @@ static void rgAddBlock(int k, const double* a, bool transposed, const double* x,
     }
 }
 
+// Rows by Q and V of a joint become those by q and v.
+static inline __attribute__((always_inline)) void
+rgPullJoint(const rgJointMaps* maps, int k, int rowCount, size_t n, size_t width, double* matrix) {
+    for (int r = 0; r < rowCount; ++r) {
+        double *byQ = matrix + (size_t)r * width, *byV = byQ + n, q[6] = {0}, v[6] = {0};
+        for (int i = 0; i < k; ++i) {
+            for (int j = 0; j < k; ++j) {
+                q[j] += byQ[i] * maps->startQq[k * i + j] + byV[i] * maps->startVq[k * i + j];
+                v[j] += byQ[i] * maps->startQv[k * i + j] + byV[i] * maps->startVv[k * i + j];
+            }
+        }
+        memcpy(byQ, q, (size_t)k * sizeof(double));
+        memcpy(byV, v, (size_t)k * sizeof(double));
+    }
+}
+
 void rgLinearize_PullStart(const rgWorld* world, const rgLinearization* l, int rowCount,
                            double* matrix) {
     const rgModel* model = world->model;
     size_t n = (size_t)l->n, width = (size_t)l->width;
+    double* times = l->work; // of degrees of freedom that move on by themselves
+    memset(times, 0, n * sizeof(double));
+    for (int i = 1; i < model->linkCount; ++i) {
+        const rgLink* link = &model->links[i];
+        if (link->vCount == 1) {
+            times[link->v] = world->kinematics.driftTime[link->tree];
+        } else if (link->vCount == 3) {
+            rgPullJoint(&l->maps[i], 3, rowCount, n, width, matrix + link->v);
+        } else {
+            rgPullJoint(&l->maps[i], 6, rowCount, n, width, matrix + link->v);
+        }
+    }
     for (int r = 0; r < rowCount; ++r) {
         double *byQ = matrix + (size_t)r * width, *byV = byQ + n;
-        for (int i = 1; i < model->linkCount; ++i) {
-            const rgLink* link = &model->links[i];
-            int v = link->v, k = link->vCount;
-            if (k == 1) {
-                byV[v] += world->kinematics.driftTime[link->tree] * byQ[v];
-                continue;
-            }
-            const rgJointMaps* maps = &l->maps[i];
-            double q[6] = {0}, rate[6] = {0};
-            rgAddBlock(k, maps->startQq, true, byQ + v, q);
-            rgAddBlock(k, maps->startVq, true, byV + v, q);
-            rgAddBlock(k, maps->startQv, true, byQ + v, rate);
-            rgAddBlock(k, maps->startVv, true, byV + v, rate);
-            memcpy(byQ + v, q, (size_t)k * sizeof(double));
-            memcpy(byV + v, rate, (size_t)k * sizeof(double));
+        for (size_t j = 0; j < n; ++j) {
+            byV[j] += times[j] * byQ[j];
         }
     }
 }
