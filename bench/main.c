@@ -21,6 +21,7 @@ static int rgBench_Report(int argc, char** argv);
 static const rgVerb rgMeasurements[] = {
     {"batch", "many worlds at once, beside MuJoCo with one mjData per thread", rgBench_Batch},
     {"collision", "pairs, distances, broadphase, beside FCL, libccd and Bullet", rgBench_Collision},
+    {"derivatives", "derivatives of steps beside steps and differences", rgBench_Derivatives},
     {"dynamics", "rigid-body algorithms, beside MuJoCo", rgBench_Dynamics},
 #ifdef RIGOR_HAVE_CHOLMOD
     {"factor", "sparse factorizations, beside CHOLMOD", rgBench_Factor},

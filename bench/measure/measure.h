@@ -5,6 +5,7 @@
 
 int rgBench_Batch(int argc, char** argv);
 int rgBench_Collision(int argc, char** argv);
+int rgBench_Derivatives(int argc, char** argv);
 int rgBench_Dynamics(int argc, char** argv);
 int rgBench_Factor(int argc, char** argv); // built in if CHOLMOD was found
 int rgBench_Falls(int argc, char** argv);
