@@ -95,6 +95,41 @@ static const rgManifoldPoint* rgFindFeature(const rgManifold* manifold,
     return found;
 }
 
+// A column of all points of a pair by central differences. False: some have other features, or the
+// two sides differ, as where the face that has the normal changes within the step.
+static bool rgProbeColumn(const rgPairProbe* probe, rgLinearization* l, int first, int count,
+                          const rgContactPoint* points, const rgManifold* middle, int column,
+                          double step) {
+    rgManifold sides[2];
+    double x[6] = {0};
+    bool smooth = true;
+    for (int side = 0; side < 2; ++side) {
+        x[column] = side == 0 ? step : -step;
+        rgPairProbe_Collide(probe, points->position, rgVec(x[0], x[1], x[2]),
+                            rgVec(x[3], x[4], x[5]), &sides[side]);
+    }
+    for (int i = 0; i < count; ++i) {
+        const rgContactPoint* point = &points[i];
+        const rgManifoldPoint *a = rgFindFeature(&sides[0], point),
+                              *b = rgFindFeature(&sides[1], point),
+                              *now = rgFindFeature(middle, point);
+        if (a == NULL || b == NULL || now == NULL) {
+            smooth = false;
+            continue;
+        }
+        rgVec3 dp = rgScale(0.5 / step, rgSub(a->position, b->position));
+        rgVec3 dn = rgScale(0.5 / step, rgSub(a->normal, b->normal));
+        rgVec3 bent = rgAddScaled(rgAdd(a->normal, b->normal), -2, now->normal);
+        rgVec3 bentPoint = rgAddScaled(rgAdd(a->position, b->position), -2, now->position);
+        smooth = smooth && rgLength(bent) <= RG_POINT_BEND * step * (1 + rgLength(dn)) &&
+                 rgLength(bentPoint) <= RG_POINT_BEND * step * (1 + rgLength(dp));
+        dn = rgAddScaled(dn, -rgDot(dn, point->normal), point->normal);
+        rgPut3(l->points[first + i].point, column, dp);
+        rgPut3(l->points[first + i].normal, column, dn);
+    }
+    return smooth;
+}
+
 static void rgProbePair(const rgWorld* world, rgLinearization* l, int first, int count) {
     const rgContactPoint* points = &world->contacts.points[first];
     const rgPairMemory* pair = &world->warmStart.memories[1].pairs[points->pair];
@@ -102,32 +137,14 @@ static void rgProbePair(const rgWorld* world, rgLinearization* l, int first, int
                          .B = &world->contacts.colliders[points->colliderB],
                          .cache = &pair->cache};
     probe.margin = rgPairMargin(&world->def, probe.A, probe.B, rgPairTravel(probe.A, probe.B));
-    rgVec3 about = points->position;
-    rgManifold sides[2];
-    for (int i = 0; i < count; ++i) {
-        memset(&l->points[first + i], 0, sizeof(rgContactVariation));
-    }
+    rgVec3 about = points->position, none = rgVec(0, 0, 0);
+    rgManifold middle;
+    rgPairProbe_Collide(&probe, about, none, none, &middle);
+    memset(&l->points[first], 0, (size_t)count * sizeof(rgContactVariation));
     for (int column = 0; column < 6; ++column) {
-        double x[6] = {0};
-        for (int side = 0; side < 2; ++side) {
-            x[column] = side == 0 ? RG_POINT_STEP : -RG_POINT_STEP;
-            rgPairProbe_Collide(&probe, about, rgVec(x[0], x[1], x[2]), rgVec(x[3], x[4], x[5]),
-                                &sides[side]);
-        }
-        for (int i = 0; i < count; ++i) {
-            const rgContactPoint* point = &points[i];
-            rgContactVariation* out = &l->points[first + i];
-            const rgManifoldPoint *a = rgFindFeature(&sides[0], point),
-                                  *b = rgFindFeature(&sides[1], point);
-            if (a == NULL || b == NULL) {
-                rgLinearization_Freeze(l, "contact points whose features come and go");
-                continue;
-            }
-            rgVec3 dp = rgScale(0.5 / RG_POINT_STEP, rgSub(a->position, b->position));
-            rgVec3 dn = rgScale(0.5 / RG_POINT_STEP, rgSub(a->normal, b->normal));
-            dn = rgAddScaled(dn, -rgDot(dn, point->normal), point->normal);
-            rgPut3(out->point, column, dp);
-            rgPut3(out->normal, column, dn);
+        if (!rgProbeColumn(&probe, l, first, count, points, &middle, column, RG_POINT_STEP) &&
+            !rgProbeColumn(&probe, l, first, count, points, &middle, column, RG_POINT_FINE_STEP)) {
+            rgLinearization_Freeze(l, "contact points whose features come and go");
         }
     }
     // A turn about the first point is one about another and a motion of that.

@@ -112,4 +112,6 @@
 #define RG_REGULAR_RATIO      1e-5 // of entries of G: least singular value without QR. [inh]
 #define RG_INCONSISTENT_RATIO 1e-3 // of right sides that no impulses meet. [inh]
 #define RG_POINT_STEP         1e-5 // [m], [rad] of differences of contact points. [inh]
+#define RG_POINT_FINE_STEP    1e-7 // the same where features change within it. [inh]
+#define RG_POINT_BEND         0.1  // relative difference of two sides that is a change. [inh]
 #define RG_MATERIAL_STEP      1e-6 // of differences of rules of friction, relative. [inh]

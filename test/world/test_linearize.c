@@ -88,6 +88,15 @@ static const char rgHeap[] =
          "<body pos='-0.2 0 0.27'><freejoint/><geom type='sphere' size='0.06' mass='0.5'/></body>"
          "</worldbody></mujoco>";
 
+// A box that leans by less than a hundred thousandth of a radian on another: whose face has the
+// normal changes within the increment of differences of the narrow phase.
+static const char rgLeaning[] =
+    HEAD "<body pos='0 0 0.5'><joint type='slide' axis='1 0 0'/><joint axis='0 1 0'/>"
+         "<geom type='box' size='0.1 0.1 0.1' mass='1'/></body>"
+         "<body pos='0.11 0.02 0.6999' quat='1 2e-6 0 0'><freejoint/>"
+         "<geom type='box' size='0.1 0.09 0.1' mass='1' friction='0' priority='1'/></body>"
+         "</worldbody></mujoco>";
+
 typedef struct rgStudy {
     const char* text;
     const char* name;
@@ -248,6 +257,30 @@ STUDY(test_leg, rgLeg, "leg", 1, .steps = 150, .least = 10)
 STUDY(test_coupled, rgCoupled, "coupled", 1, .steps = 150, .least = 10)
 STUDY(test_loops, rgLoops, "loops", 1, .steps = 60, .least = 5, .increment = 1e-5)
 STUDY(test_heap, rgHeap, "heap", 0.5, .steps = 150, .least = 3)
+
+static void test_leaning_box(void** state) {
+    (void)state;
+    static double v[3][rg_most];
+    rgStudy study = {rgLeaning, "leaning", 1, .steps = 1};
+    rgModel* model = NULL;
+    rgWorld* world = rgOpen(&study, &model);
+    double q[9], rates[8] = {0.1, 0.01, 0.3, 0.2, -0.5, 1e-9, 1e-9, 3};
+    memcpy(q, rgWorld_Positions(world, NULL), sizeof(q));
+    assert_int_equal(rgWorld_SetState(world, q, rates), rg_ok);
+    rgDerivativeDef def = rgDefaultDerivativeDef();
+    rgDerivatives d;
+    def.by = rg_byPosition;
+    assert_int_equal(rgWorld_Derivatives(world, &def, &d), rg_ok);
+    memcpy(v[0], d.nextV, 64 * sizeof(double));
+    assert_true(d.rowCount > 0);
+    assert_int_equal(d.touching + d.frozen + d.betweenModes, 0);
+    rgDiffers(world, &def, 1e-6, v[1], v[1], 64);
+    rgDiffers(world, &def, 5e-7, v[2], v[2], 64);
+    assert_true(rgApart(v[1], v[2], 8, 8, 0, 8) < 1e-5);
+    EXPECT_NEAR(rgApart(v[0], v[1], 8, 8, 0, 8), 0, 1e-4);
+    rgDestroyWorld(world);
+    rgDestroyModel(model);
+}
 
 // ---- the adjoint and the matrices are one map
 
@@ -542,9 +575,10 @@ int main(void) {
         cmocka_unit_test(test_cube_rebounds), cmocka_unit_test(test_cube_on_springs),
         cmocka_unit_test(test_ball),          cmocka_unit_test(test_leg),
         cmocka_unit_test(test_coupled),       cmocka_unit_test(test_loops),
-        cmocka_unit_test(test_heap),          cmocka_unit_test(test_adjoint),
-        cmocka_unit_test(test_advance),       cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_finite),        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_heap),          cmocka_unit_test(test_leaning_box),
+        cmocka_unit_test(test_adjoint),       cmocka_unit_test(test_advance),
+        cmocka_unit_test(test_parameters),    cmocka_unit_test(test_finite),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
