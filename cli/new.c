@@ -182,7 +182,7 @@ int rgCli_New(int argc, char** argv) {
         .usage = "NAME",
         .summary =
             "Write a small project into the folder NAME: a scene, a C program, a Python "
-            "program and build files.\n\nExample:\n  rigor new arm && cd arm && python run.py",
+            "program and build files.\n\nExamples:\n  rigor new arm\n  rigor view arm/scene.xml",
         .minArguments = 1,
         .maxArguments = 1,
     };

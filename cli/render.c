@@ -1,5 +1,5 @@
-// rigor render: pictures of a recording without a display, by a headless Chromium under the control
-// of the viewer's server.
+// rigor render: pictures and films of a recording without a display, by a headless Chromium under
+// the control of the viewer's server, and ffmpeg.
 #include "live.h"
 #include "recording.h"
 
@@ -40,7 +40,7 @@ static int rgParseRender(int argc, char** argv, rgRenderOptions* options, int* c
         {"--time", rg_optionNumber, &options->time, "time of the picture [s]; the end without it",
          "T", NULL, 0, 1e9},
         {"--fps", rg_optionNumber, &options->framesPerSecond,
-         "pictures per second in a folder (30)", "N", NULL, 0.01, 1000},
+         "pictures per second of a film or in a folder (30)", "N", NULL, 0.01, 1000},
         {"--size", rg_optionText, &options->size, "size in pixels (1280x720)", "WxH", NULL, 0, 0},
         {"--camera", rg_optionText, &options->camera,
          "position of the eye and its target; the whole scene without it", "X,Y,Z,TX,TY,TZ", NULL,
@@ -55,12 +55,15 @@ static int rgParseRender(int argc, char** argv, rgRenderOptions* options, int* c
     };
     const rgCommand command = {
         .name = "rigor render",
-        .usage = "RECORDING OUT.png|FOLDER/ [OPTIONS]",
+        .usage = "RECORDING OUT.png|OUT.mp4|FOLDER/ [OPTIONS]",
         .summary =
-            "Make a picture of a recording, or one per frame in a folder (frame_00000.png ...), "
-            "without a display.\nNeeds Chromium (chromium, google-chrome, or RIGOR_BROWSER).\n\n"
+            "Make a picture of a recording, a film (.mp4, .webm, .gif), or a folder of pictures "
+            "(frame_00000.png ...),\nwithout a display. Needs Chromium (chromium, google-chrome, "
+            "or "
+            "RIGOR_BROWSER); films need\nffmpeg (or RIGOR_FFMPEG).\n\n"
             "Examples:\n"
             "  rigor render wall.h5 wall.png --time 2.3\n"
+            "  rigor render wall.h5 wall.mp4 --size 1920x1080\n"
             "  rigor render wall.h5 frames/ --fps 30 --size 1920x1080\n"
             "  rigor render pile.h5 pile.png --show network,grid,shadows --dark",
         .options = table,
@@ -140,15 +143,15 @@ static bool rgChooseTimes(rgRenderJob* job, const rgOpenedRecording* opened,
 
 // ---- the browser ----
 
-static char* rgFindBrowser(void) {
-    static const char* const names[] = {"chromium", "chromium-browser", "google-chrome",
-                                        "google-chrome-stable"};
-    const char* own = getenv("RIGOR_BROWSER");
+// The program that a variable of the environment names, else the first of some that is in the PATH;
+// NULL: none.
+static char* rgFindProgram(const char* variable, const char* const* names, int count) {
+    const char* own = getenv(variable);
     if (own != NULL) {
         return rgCli_CopyText(own);
     }
     const char* path = getenv("PATH");
-    for (size_t i = 0; path != NULL && i < sizeof(names) / sizeof(names[0]); ++i) {
+    for (int i = 0; path != NULL && i < count; ++i) {
         for (const char* at = path; *at != '\0';) {
             size_t length = strcspn(at, ":");
             char* file = rgCli_Format("%.*s/%s", (int)length, at, names[i]);
@@ -160,6 +163,12 @@ static char* rgFindBrowser(void) {
         }
     }
     return NULL;
+}
+
+static char* rgFindBrowser(void) {
+    static const char* const names[] = {"chromium", "chromium-browser", "google-chrome",
+                                        "google-chrome-stable"};
+    return rgFindProgram("RIGOR_BROWSER", names, (int)(sizeof(names) / sizeof(names[0])));
 }
 
 static pid_t rgStartBrowser(const char* browser, const char* profile, const char* url) {
@@ -268,13 +277,15 @@ static bool rgRunRender(rgRenderJob* job, rgViewer* viewer, const rgRenderOption
     return good && !job->failed;
 }
 
-static int rgRender(rgOpenedRecording* opened, const rgRenderOptions* options, const char* out) {
+// Pictures into a file or, with a final slash, a folder.
+static int rgRender(rgOpenedRecording* opened, const rgRenderOptions* options, const char* out,
+                    const char* shown) {
     rgRenderJob job = {.out = out};
     int width = 1280, height = 720;
     size_t length = strlen(out);
     job.isFolder = length > 0 && out[length - 1] == '/';
     if (!job.isFolder && (length < 5 || strcmp(out + length - 4, ".png") != 0)) {
-        rgCli_Error("%s: pictures end in .png, folders for them in /", out);
+        rgCli_Error("%s: pictures end in .png, films in .mp4, .webm or .gif, folders in /", out);
         return rg_exitUsage;
     }
     if (!rgCheckShow(options->show)) {
@@ -311,7 +322,7 @@ static int rgRender(rgOpenedRecording* opened, const rgRenderOptions* options, c
     if (good && options->json) {
         rgJson json = {.out = stdout};
         rgJson_BeginObject(&json, NULL);
-        rgJson_String(&json, job.isFolder ? "folder" : "picture", out);
+        rgJson_String(&json, shown != out ? "film" : job.isFolder ? "folder" : "picture", shown);
         rgJson_Int(&json, "pictures", job.count);
         rgJson_Int(&json, "width", width);
         rgJson_Int(&json, "height", height);
@@ -321,6 +332,84 @@ static int rgRender(rgOpenedRecording* opened, const rgRenderOptions* options, c
     }
     free(job.times);
     return good ? rg_exitDone : rg_exitUsage;
+}
+
+// ---- films ----
+
+static bool rgIsFilm(const char* out) {
+    const char* end = strrchr(out, '.');
+    return end != NULL &&
+           (strcmp(end, ".mp4") == 0 || strcmp(end, ".webm") == 0 || strcmp(end, ".gif") == 0);
+}
+
+// Frames to a film: H.264 or VP9 of even size, or a GIF with a palette of its own.
+static bool rgEncode(const char* encoder, const char* folder, double framesPerSecond,
+                     const char* out) {
+    bool gif = strcmp(strrchr(out, '.'), ".gif") == 0;
+    char* frames = rgCli_Format("%sframe_%%05d.png", folder);
+    char* rate = rgCli_Format("%.9g", framesPerSecond);
+    char* target = rgCli_Format("file:%s", out);
+    const char* arguments[] = {encoder,
+                               "-y",
+                               "-loglevel",
+                               "error",
+                               "-framerate",
+                               rate,
+                               "-i",
+                               frames,
+                               "-vf",
+                               gif ? "split[a][b];[a]palettegen[p];[b][p]paletteuse"
+                                   : "scale=trunc(iw/2)*2:trunc(ih/2)*2,format=yuv420p",
+                               target,
+                               NULL};
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        execv(encoder, (char* const*)(uintptr_t)arguments);
+        _exit(127);
+    }
+    int status = 0;
+    bool good = child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+                WEXITSTATUS(status) == 0;
+    if (!good) {
+        rgCli_Error("%s made no film; see its message above", encoder);
+    }
+    free(frames);
+    free(rate);
+    free(target);
+    return good;
+}
+
+static int rgFilm(rgOpenedRecording* opened, const rgRenderOptions* options, const char* out) {
+    static const char* const names[] = {"ffmpeg"};
+    char* encoder = rgFindProgram("RIGOR_FFMPEG", names, 1);
+    if (encoder == NULL) {
+        rgCli_Error("%s: films need ffmpeg: install ffmpeg, or name it in RIGOR_FFMPEG; pictures "
+                    "in a folder need none",
+                    out);
+        return rg_exitUsage;
+    }
+    if (options->time >= 0) {
+        rgCli_Error("--time is for one picture; a film has all times");
+        free(encoder);
+        return rg_exitUsage;
+    }
+    char* folder = rgCli_CopyText("/tmp/rigor-frames-XXXXXX");
+    int code = rg_exitUsage;
+    if (mkdtemp(folder) == NULL) {
+        rgCli_Error("%s: %s", folder, strerror(errno));
+    } else {
+        char* inside = rgCli_Format("%s/", folder);
+        code = rgRender(opened, options, inside, out);
+        if (code == rg_exitDone && !rgEncode(encoder, inside, options->framesPerSecond, out)) {
+            code = rg_exitUsage;
+        }
+        free(inside);
+        rgRemoveFolder(folder);
+    }
+    free(folder);
+    free(encoder);
+    return code;
 }
 
 int rgCli_Render(int argc, char** argv) {
@@ -335,8 +424,13 @@ int rgCli_Render(int argc, char** argv) {
         return rg_exitUsage;
     }
     rgOpenedRecording opened;
-    code =
-        rgCli_OpenRecording(argv[1], &opened) ? rgRender(&opened, &options, argv[2]) : rg_exitUsage;
+    const char* out = argv[2];
+    if (rgCli_WouldReplace(out, argv[1])) {
+        return rg_exitUsage;
+    }
+    code = !rgCli_OpenRecording(argv[1], &opened) ? rg_exitUsage
+           : rgIsFilm(out)                        ? rgFilm(&opened, &options, out)
+                                                  : rgRender(&opened, &options, out, out);
     rgCli_CloseRecording(&opened);
     return code;
 }

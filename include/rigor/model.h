@@ -134,6 +134,7 @@ typedef struct rgFrameDef {
     const char* name;
     rgBodyId body;
     rgPose pose;
+    double fieldOfView; ///< vertical, of a camera that looks along -z of the frame [rad]; 0: none
     rgSource source;
     uint32_t cookie;
 } rgFrameDef;

@@ -69,7 +69,8 @@ class Camera:
     """Draws worlds of one model by ray casting on the processor. One thread at a time.
 
     eye, target: the camera stands at `eye` and looks at `target`; or pose: position and quaternion,
-    looking along -z with y up. body: it moves with this body, and the pose is in the body's frame.
+    looking along -z with y up; or frame: a camera of the model, such as MJCF's. body: it moves with this
+    body, and the pose is in the body's frame.
     field_of_view: vertical [rad]. channels: of "color", "depth", "shapes". samples: color rays per pixel
     and axis. Other settings are the fields of rgCameraDef, such as shadows=True, nearest=0.01 [m].
     """
@@ -78,11 +79,11 @@ class Camera:
 
     def __init__(self, model: Model, width: int = 320, height: int = 240, *, eye: Any = None,
                  target: Any = (0, 0, 0), pose: Any = None, body: Optional[Part] = None,
-                 channels: Any = ("color", "depth", "shapes"), **settings: Any) -> None:
+                 frame: Optional[Part] = None, channels: Any = ("color", "depth", "shapes"), **settings: Any) -> None:
         self.model = model
         self.width, self.height = width, height
-        if (eye is None) == (pose is None):
-            raise ArgumentError("a camera needs either eye and target, or a pose")
+        if (eye is not None) + (pose is not None) + (frame is not None) != 1:
+            raise ArgumentError("a camera needs either eye and target, or a pose, or a frame")
         names = (channels,) if isinstance(channels, str) else tuple(channels)
         for name in names:
             if name not in _CHANNELS:
@@ -90,9 +91,12 @@ class Camera:
         self.channels: Tuple[str, ...] = names
         keep: List[Any] = []
         c = ffi.new("rgCameraDef*", lib.rgDefaultCameraDef())
-        fill(c, dict(settings, width=width, height=height,
-                     pose=look_at(eye, target) if pose is None else pose), "camera", keep,
+        if eye is not None:
+            pose = look_at(eye, target)
+        fill(c, dict(settings, width=width, height=height, pose=pose), "camera", keep,
              also=("eye", "target"))
+        if frame is not None:
+            c.frame.index1 = model.id("frame", frame) + 1
         c.channels = sum(_CHANNELS[name] for name in set(names))
         if body is not None:
             c.body.index1 = model.id("body", body) + 1

@@ -65,6 +65,17 @@ def test_camera_on_a_body_and_moved(world):
     assert not np.array_equal(before, camera.draw(world).depth)
 
 
+def test_cameras_of_a_file():
+    model = rigor.parse("<mujoco><worldbody><geom type='plane' size='1 1 1'/><body name='eye' pos='0 0 2'><joint "
+                        "type='hinge'/><geom size='0.1'/><camera name='eye' fovy='60'/></body></worldbody></mujoco>")
+    world = rigor.World(model)
+    given = rigor.Camera(model, 9, 9, frame="eye_camera").draw(world)
+    by_hand = rigor.Camera(model, 9, 9, pose=(0, 0, 2), field_of_view=np.pi / 3).draw(world)
+    np.testing.assert_array_equal(given.depth, by_hand.depth)
+    assert given.depth[4, 4] == pytest.approx(2)
+    assert model.frame("eye_camera").field_of_view == pytest.approx(np.pi / 3)
+
+
 def test_png_holds_the_pixels(world, tmp_path):
     image = rigor.Camera(world.model, 30, 20, eye=(3, -2, 1.5)).draw(world)
     path = tmp_path / "a.png"
@@ -100,7 +111,7 @@ def test_notebooks(world, tmp_path):
 
 def test_refusals(world):
     model = world.model
-    with pytest.raises(rigor.ArgumentError, match="either eye and target, or a pose"):
+    with pytest.raises(rigor.ArgumentError, match="either eye and target, or a pose, or a frame"):
         rigor.Camera(model)
     with pytest.raises(rigor.ArgumentError, match="'colour' is none of color, depth, shapes"):
         rigor.Camera(model, eye=(1, 0, 0), channels="colour")

@@ -66,7 +66,8 @@ def test_convergence(tmp_path):
     assert out.count("solved") == 3 and (tmp_path / "plot.png").stat().st_size > 5000
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "docs/howto/from-mujoco-python.md", "README.md"])
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/howto/from-mujoco-python.md", "docs/howto/environments.md",
+                                  "docs/howto/cameras.md", "README.md"])
 def test_documentation(page, tmp_path, monkeypatch, capsys):
     text = (ROOT / page).read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)

@@ -94,6 +94,8 @@ static bool rgCheckCamera(const rgModel* model, const rgCameraDef* def,
          "the field of view is between 0 and pi"},
         {def->body.index1 < 0 || def->body.index1 > rgModel_Info(model).bodyCount,
          "the model has no such body"},
+        {def->frame.index1 < 0 || def->frame.index1 > rgModel_Info(model).frameCount,
+         "the model has no such frame"},
         {!isfinite(size) || !(size - rgLength(def->pose.p) > 0), "the pose is not finite"},
         {def->channels < 1 || (def->channels & ~(int)rg_allChannels) != 0,
          "channels are bits of color, depth and shapes"},
@@ -203,11 +205,17 @@ rgResult rgCreateCamera(const rgModel* model, const rgCameraDef* def, rgDiagnost
         return rg_errorMemory;
     }
     c->def = *def;
+    if (def->frame.index1 > 0) {
+        const rgFrameDef* frame = rgModel_Frame(model, def->frame);
+        c->def.body = frame->body;
+        c->def.pose = frame->pose;
+        c->def.fieldOfView = frame->fieldOfView > 0 ? frame->fieldOfView : def->fieldOfView;
+    }
     c->def.allocator = allocator;
     c->def.light = rgNormalize(def->light);
-    c->def.pose.q = rgQuatNormalize(def->pose.q);
+    c->def.pose.q = rgQuatNormalize(c->def.pose.q);
     c->model = model;
-    c->slope = 2 * tan(0.5 * def->fieldOfView) / def->height;
+    c->slope = 2 * tan(0.5 * c->def.fieldOfView) / def->height;
     rgDynamicsDef dynamics = rgDefaultDynamicsDef(model);
     dynamics.allocator = allocator;
     rgResult result = rgCamera_Allocate(c) ? rg_ok : rg_errorMemory;

@@ -52,7 +52,7 @@ static void rgMjcf_ReadSections(rgMjcf* m, const rgXmlNode* root) {
         rgMjcf_ReadAssets,    rgMjcf_ReadBodies,   rgMjcf_CountAttached, rgMjcf_SetTotalMass,
         rgMjcf_ReadCustom,    rgMjcf_ReadContacts, rgMjcf_ReadTendons,   rgMjcf_ReadEqualities,
         rgMjcf_ReadActuators, rgMjcf_SetReflected, rgMjcf_ReadSensors,   rgMjcf_OrderAttached,
-        rgMjcf_ReadKeys,      rgMjcf_Switch};
+        rgMjcf_ReadKeys,      rgMjcf_Switch,       rgMjcf_NameCameras};
     for (int i = 0; i < RG_COUNT(readers) && m->result == rg_ok; ++i) {
         int before = m->reader.errorCount;
         readers[i](m, root);
@@ -68,9 +68,10 @@ static void rgMjcf_Release(rgMjcf* m) {
         rgRelease(&m->load->allocator, (void*)m->classes[i].nodes);
     }
     rgMjNames* const names[] = {
-        &m->bodyNames,     &m->jointNames,  &m->geomNames,     &m->siteNames,  &m->tendonNames,
-        &m->actuatorNames, &m->meshNames,   &m->fieldNames,    &m->modelNames, &m->materialNames,
-        &m->classNames,    &m->sensorNames, &m->equalityNames, &m->keyNames,   &m->leftGeoms};
+        &m->bodyNames,     &m->jointNames,    &m->geomNames,  &m->siteNames,
+        &m->tendonNames,   &m->actuatorNames, &m->meshNames,  &m->fieldNames,
+        &m->modelNames,    &m->materialNames, &m->classNames, &m->sensorNames,
+        &m->equalityNames, &m->keyNames,      &m->leftGeoms,  &m->cameraNames};
     for (int i = 0; i < RG_COUNT(names); ++i) {
         rgRelease(&m->load->allocator, names[i]->slots);
     }

@@ -185,8 +185,9 @@ typedef struct rgMjcf {
     rgMjCounts attached; // parts that came with bodies of other files
     rgMjNames bodyNames, jointNames, geomNames, siteNames, tendonNames, actuatorNames, meshNames,
         fieldNames, modelNames, materialNames, classNames, sensorNames, equalityNames, keyNames;
-    rgMjNames leftGeoms; // not supported or not read, after a message
-    double* siteSizes;   // bounding radius, beside def->frames
+    rgMjNames cameraNames; // of frames
+    rgMjNames leftGeoms;   // not supported or not read, after a message
+    double* siteSizes;     // bounding radius, beside def->frames
     int siteCapacity;
     bool meshesTold;              // that meshes are not read
     bool missingTold;             // that a mesh file is missing
@@ -208,12 +209,17 @@ rgResult rgReadMjcfAt(rgXmlTree* tree, rgXmlNode* root, const rgLoadDef* def,
 void rgMjNames_Add(rgMjcf* m, rgMjNames* names, const rgXmlNode* node, const char* name,
                    int number);
 int rgMjNames_Find(const rgMjNames* names, const char* name);
+const char* rgMjNames_Of(const rgMjNames* names, int number); // NULL: it has none
 // "; did you mean ...?" of the names that there are, or nothing.
 void rgMjcf_Suggest(rgMjcf* m, const rgMjNames* names, const char* name, char out[100]);
 // Number of the part that an attribute names; -1 and an error unless it exists. Bodies count from
 // 1: 0 is the world. `kind` is for the message.
 int rgMjcf_Lookup(rgMjcf* m, const rgMjNames* names, const rgXmlNode* node, const char* attribute,
                   const char* kind);
+
+// mjcf_camera.c
+void rgMjcf_ReadCamera(rgMjcf* m, const rgXmlNode* node, rgBodyId body, int class, rgPose frame);
+void rgMjcf_NameCameras(rgMjcf* m, const rgXmlNode* root);
 
 // mjcf_default.c
 void rgMjcf_ReadDefaults(rgMjcf* m, const rgXmlNode* root);

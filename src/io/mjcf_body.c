@@ -87,6 +87,8 @@ static void rgMjcf_ReadGeoms(rgMjcf* m, const rgXmlNode* node, rgMjScope scope, 
             rgMjMass_Add(mass, &geom, added ? m->def->shapes[before].pose.q : rgQuatIdentity());
         } else if (rgIsNamed(child, "site")) {
             rgMjcf_ReadSite(m, child, scope.body, scope.class, scope.frame);
+        } else if (rgIsNamed(child, "camera")) {
+            rgMjcf_ReadCamera(m, child, scope.body, scope.class, scope.frame);
         }
     }
 }

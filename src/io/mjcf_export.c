@@ -279,6 +279,30 @@ static void rgMjWriter_Joint(rgMjWriter* w, int number, int depth) {
     }
 }
 
+// A frame with a field of view is a camera, unless something needs it that only takes sites.
+const char* rgMjWriter_FrameElement(const rgMjWriter* w, rgFrameId id) {
+    const rgModelDef* def = w->def;
+    bool site = !(def->frames[id.index1 - 1].fieldOfView > 0);
+    for (int i = 0; i < def->actuatorCount && !site; ++i) {
+        const rgActuatorDef* a = &def->actuators[i];
+        site = a->frame.index1 == id.index1 || a->reference.index1 == id.index1 ||
+               a->slider.index1 == id.index1;
+    }
+    for (int i = 0; i < def->tendonCount && !site; ++i) {
+        for (int k = 0; k < def->tendons[i].pointCount; ++k) {
+            site = site || def->tendons[i].points[k].frame.index1 == id.index1;
+        }
+    }
+    for (int i = 0; i < def->sensorCount && !site; ++i) {
+        const rgSensorDef* s = &def->sensors[i];
+        bool frameKind =
+            (s->kind >= rg_sensorFramePosition && s->kind <= rg_sensorFrameAngularAcceleration) ||
+            (s->kind >= rg_sensorFrameXAxis && s->kind <= rg_sensorFrameZAxis);
+        site = s->frame.index1 == id.index1 && !frameKind;
+    }
+    return site ? "site" : "camera";
+}
+
 static void rgMjWriter_Site(rgMjWriter* w, int number, int depth) {
     const rgFrameDef* frame = &w->def->frames[number];
     rgPartName made;
@@ -289,6 +313,14 @@ static void rgMjWriter_Site(rgMjWriter* w, int number, int depth) {
         size = mine && sensor->touchRadius > 0 ? sensor->touchRadius : size;
     }
     rgText_Indent(&w->text, depth);
+    if (strcmp(rgMjWriter_FrameElement(w, (rgFrameId){number + 1}), "camera") == 0) {
+        rgText_Add(&w->text, "<camera");
+        rgText_Attribute(&w->text, "name", rgNamed(frame->name, "site", number + 1, &made));
+        rgMjWriter_Pose(w, frame->pose);
+        rgText_Number(&w->text, "fovy", frame->fieldOfView * 180 / 3.141592653589793);
+        rgText_Add(&w->text, "/>\n");
+        return;
+    }
     rgText_Add(&w->text, "<site");
     rgText_Attribute(&w->text, "name", rgNamed(frame->name, "site", number + 1, &made));
     rgMjWriter_Pose(w, frame->pose);

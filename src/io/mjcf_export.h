@@ -17,6 +17,7 @@ typedef struct rgMjWriter {
     rgOmissions speeds, split;
 } rgMjWriter;
 
+const char* rgMjWriter_FrameElement(const rgMjWriter* w, rgFrameId id); // "site" or "camera"
 const char* rgMjWriter_Body(const rgMjWriter* w, rgBodyId id, rgPartName* made);
 void rgMjWriter_Pose(rgMjWriter* w, rgPose pose);
 

@@ -355,7 +355,7 @@ static const char* rgMjWriter_SensorElement(rgSensorKind kind) {
 static void rgMjWriter_SensorReference(rgMjWriter* w, const rgSensorDef* s) {
     rgPartName made;
     if (s->reference.index1 > 0) {
-        rgText_Add(&w->text, " reftype=\"site\"");
+        rgText_Attribute(&w->text, "reftype", rgMjWriter_FrameElement(w, s->reference));
         rgMjWriter_Site(w, "refname", s->reference);
     } else if (s->referenceBody.index1 > 0) {
         rgText_Add(&w->text, " reftype=\"xbody\"");
@@ -418,7 +418,8 @@ static void rgMjWriter_SensorTarget(rgMjWriter* w, const rgSensorDef* s, int num
                          rgNamed(w->def->actuators[s->actuator.index1 - 1].name, "actuator",
                                  s->actuator.index1, &made));
     } else if (frameKind) {
-        rgText_Attribute(&w->text, "objtype", site != NULL ? "site" : "xbody");
+        const char* kind = site == NULL ? "xbody" : rgMjWriter_FrameElement(w, s->frame);
+        rgText_Attribute(&w->text, "objtype", kind);
         rgText_Attribute(&w->text, "objname",
                          site != NULL ? site : rgMjWriter_Body(w, s->body, &made));
         rgMjWriter_SensorReference(w, s);

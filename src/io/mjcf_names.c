@@ -53,6 +53,15 @@ void rgMjNames_Add(rgMjcf* m, rgMjNames* names, const rgXmlNode* node, const cha
     names->count += 1;
 }
 
+const char* rgMjNames_Of(const rgMjNames* names, int number) {
+    for (int i = 0; i < names->capacity; ++i) {
+        if (names->slots[i].name != NULL && names->slots[i].number == number) {
+            return names->slots[i].name;
+        }
+    }
+    return NULL;
+}
+
 int rgMjNames_Find(const rgMjNames* names, const char* name) {
     if (names->capacity == 0 || name == NULL) {
         return -1;

@@ -137,26 +137,22 @@ static bool rgMjcf_FindObject(rgMjcf* m, const rgXmlNode* node, const char* type
         !rgXmlReader_Word(&m->reader, node, typeName, types, &type)) {
         return false;
     }
-    if (type == onCamera) {
-        rgXmlReader_Warn(&m->reader, node,
-                         "<%s %s>: cameras are not supported; the sensor reads zeros", node->name,
-                         typeName);
-        return false;
-    }
-    const rgMjNames* names = type == onGeom   ? &m->geomNames
-                             : type == onSite ? &m->siteNames
-                                              : &m->bodyNames;
+    const rgMjNames* names = type == onGeom     ? &m->geomNames
+                             : type == onSite   ? &m->siteNames
+                             : type == onCamera ? &m->cameraNames
+                                                : &m->bodyNames;
     int number = rgMjcf_Lookup(m, names, node, name,
-                               type == onGeom   ? "geom"
-                               : type == onSite ? "site"
-                                                : "body");
+                               type == onGeom     ? "geom"
+                               : type == onSite   ? "site"
+                               : type == onCamera ? "camera"
+                                                  : "body");
     if (number < 0) {
         return false;
     }
     if (type == onGeom) {
         return rgMjcf_SetGeomFrame(m, node, number, object);
     }
-    if (type == onSite) {
+    if (type == onSite || type == onCamera) {
         object->frame.index1 = number + 1;
     } else {
         object->body.index1 = number;

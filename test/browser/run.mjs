@@ -1,7 +1,7 @@
 // The viewer in a real browser: node run.mjs RIGOR. Chromium with WebGL2 in software; pictures go to
 // the folder RIGOR_SHOTS when it is set. Ends with 77 where there is no Chromium or no viewer.
 import { spawn, execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -151,6 +151,16 @@ expect('a dropped box appears', true);
 await shot(page, 'live.png');
 await page.close();
 live.end();
+
+// A film: frames as pictures, then the encoder, which is one of ours that counts them.
+const encoder = join(folder, 'encoder');
+writeFileSync(encoder, '#!/bin/sh\nls "$(dirname "$7")" > "${10#file:}"\n', { mode: 0o755 });
+const motion = join(folder, 'motion.h5');
+const film = join(folder, 'motion.mp4');
+execFileSync(rigor, ['simulate', 'sliding', '--time', '0.2', '--record', motion], { stdio: 'pipe' });
+execFileSync(rigor, ['render', motion, film, '--fps', '20', '--size', '64x48'], { stdio: 'pipe', env: { ...process.env, RIGOR_FFMPEG: encoder } });
+const frames = readFileSync(film, 'utf8').trim().split('\n');
+expect('a film is made of its frames', frames.length === 5 && frames[4] === 'frame_00004.png', frames);
 
 expect('no errors in the console', faults.length === 0, faults);
 await browser.close();

@@ -386,6 +386,15 @@ class Recording(unittest.TestCase):
                 done = run("render", path, *words)
                 self.assertEqual(done.returncode, 2, done)
                 self.assertIn(text, done.stderr)
+            for encoder, words, text in ((None, ["a.mp4"], "films need ffmpeg"),
+                                         ("/bin/true", ["a.gif", "--time", "1"], "--time is for one picture"),
+                                         (None, [path], "would replace what is read")):
+                environment = {k: v for k, v in os.environ.items() if k != "RIGOR_FFMPEG"}
+                environment.update({"PATH": folder} if encoder is None else {"RIGOR_FFMPEG": encoder})
+                done = subprocess.run([RIGOR, "render", path, *words], capture_output=True, text=True,
+                                      env=environment, timeout=300)
+                self.assertEqual(done.returncode, 2, done)
+                self.assertIn(text, done.stderr)
             done = run("view", path, "--export", "/nowhere/at/all.html")
             self.assertEqual(done.returncode, 2, done)
             self.assertIn("cannot be written", done.stderr)

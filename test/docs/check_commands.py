@@ -69,6 +69,10 @@ def shortened(words):
         if words[1].endswith(".h5"):
             return words
         words += ["--time", "0.01"]
+    if verb == "render" and "--fps" not in words and not words[2].endswith(".png"):
+        words += ["--fps", "1"]
+    if verb == "render" and "--size" not in words:
+        words += ["--size", "320x200"]
     if "--size" in words:
         words[words.index("--size") + 1] = "320x200"
     if "--fps" in words:
@@ -152,6 +156,8 @@ class Commands(unittest.TestCase):
         if verb == "plot" and shutil.which("gnuplot") is None:
             return
         if verb == "render" and shutil.which("chromium") is None:
+            return
+        if verb == "render" and ".mp4" in command and shutil.which("ffmpeg") is None:
             return
         if verb == "view" and words[1].endswith(".h5") and "--export" not in words:
             self.serve(words)

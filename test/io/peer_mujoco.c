@@ -396,7 +396,7 @@ static void test_rules(void** state) {
 
 static void test_models(void** state) {
     (void)state;
-    assert_int_equal(rgCompareFolder(RIGOR_SOURCE_DIR "/models"), 6);
+    assert_int_equal(rgCompareFolder(RIGOR_SOURCE_DIR "/models"), 7);
 }
 
 static void test_robots(void** state) {

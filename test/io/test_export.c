@@ -218,6 +218,38 @@ static void test_kinematic(void** state) {
     rgDestroyModelDef(def);
 }
 
+// A camera stays one, also where a sensor is on it; one that a motor needs becomes a site.
+static void test_cameras(void** state) {
+    (void)state;
+    static const char text[] =
+        "<mujoco><worldbody><body name='b'><freejoint/><geom size='1'/><camera name='eye' "
+        "fovy='70' pos='1 2 3'/><camera name='tip' fovy='50'/><camera fovy='20'/></body>"
+        "</worldbody><sensor><framepos objtype='camera' "
+        "objname='eye' reftype='camera' refname='eye'/></sensor></mujoco>";
+    char path[64];
+    rgTemporary(path, ".xml");
+    rgModelDef *def = NULL, *back = NULL;
+    assert_int_equal(rgParseMjcf(text, strlen(text), NULL, NULL, NULL, &def), rg_ok);
+    rgActuatorDef force = rgDefaultActuatorDef();
+    force.frame = rgModelDef_FindFrame(def, "tip");
+    force.gear[0] = 1;
+    assert_int_equal(rgModelDef_AddActuator(def, &force, NULL), rg_ok);
+    rgDestroyDiagnostics(rgSave(def, path));
+    back = rgLoadOrFail(path);
+    assert_int_equal(back->frameCount, 3);
+    const rgFrameDef* eye = rgModelDef_Frame(back, rgModelDef_FindFrame(back, "eye"));
+    EXPECT_NEAR(eye->fieldOfView, 70 * 3.141592653589793 / 180, 1e-12);
+    EXPECT_NEAR(eye->pose.p.y, 2, 0);
+    rgFrameId id = rgModelDef_FindFrame(back, "eye");
+    assert_int_equal(back->sensors[0].frame.index1, id.index1);
+    assert_int_equal(back->sensors[0].reference.index1, id.index1);
+    id = rgModelDef_FindFrame(back, "tip");
+    assert_int_equal(back->actuators[0].frame.index1, id.index1);
+    rgDestroyModelDef(def);
+    rgDestroyModelDef(back);
+    remove(path);
+}
+
 static void test_mjcf_to_mjcf(void** state) {
     (void)state;
     for (int i = 0; i < rgBuiltinModelCount(); ++i) {
@@ -577,17 +609,12 @@ static void test_decimal_comma(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rounded),
-        cmocka_unit_test(test_body_numbers),
-        cmocka_unit_test(test_kinematic),
-        cmocka_unit_test(test_mjcf_to_mjcf),
-        cmocka_unit_test(test_mjcf_to_urdf_and_back),
-        cmocka_unit_test(test_models_agree),
-        cmocka_unit_test(test_losses_are_told),
-        cmocka_unit_test(test_program_made),
-        cmocka_unit_test(test_decimal_comma),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_surfaces_to_mjcf),
+        cmocka_unit_test(test_rounded),          cmocka_unit_test(test_body_numbers),
+        cmocka_unit_test(test_kinematic),        cmocka_unit_test(test_cameras),
+        cmocka_unit_test(test_mjcf_to_mjcf),     cmocka_unit_test(test_mjcf_to_urdf_and_back),
+        cmocka_unit_test(test_models_agree),     cmocka_unit_test(test_losses_are_told),
+        cmocka_unit_test(test_program_made),     cmocka_unit_test(test_decimal_comma),
+        cmocka_unit_test(test_refusals),         cmocka_unit_test(test_surfaces_to_mjcf),
         cmocka_unit_test(test_surfaces_to_urdf),
     };
     return cmocka_run_group_tests(tests, rgMakeTestFolder, rgRemoveTestFolder);

@@ -260,6 +260,33 @@ static void test_height_field(void** state) {
     rgExpectField(FIELD("file='grey.png'"));
 }
 
+// Cameras are frames with a field of view; their names do not meet those of sites and bodies.
+static void test_cameras(void** state) {
+    (void)state;
+    rgParsed f = rgParse(
+        "<mujoco><default><camera fovy='30'/></default><worldbody><camera name='a'/>"
+        "<body name='b'><joint name='j'/><geom size='1'/><site name='c'/>"
+        "<camera name='b' pos='1 0 0' fovy='90'/><camera name='c' focal='2 1' sensorsize='1 2'/>"
+        "<camera mode='trackcom' fovy='60'/></body></worldbody><sensor><framepos "
+        "objtype='camera' objname='b'/></sensor></mujoco>");
+    assert_int_equal(f.def->frameCount, 5);
+    const char* names[5] = {"a", "c", "b_camera", "c_camera", NULL};
+    double angles[5] = {30, 0, 90, 90, 60};
+    for (int i = 0; i < 5; ++i) {
+        const rgFrameDef* frame = &f.def->frames[i];
+        if (names[i] == NULL) {
+            assert_null(frame->name);
+        } else {
+            assert_string_equal(frame->name, names[i]);
+        }
+        EXPECT_NEAR(frame->fieldOfView, angles[i] * 3.141592653589793 / 180, 1e-12);
+    }
+    EXPECT_NEAR(f.def->frames[2].pose.p.x, 1, 0);
+    assert_int_equal(f.def->sensors[0].frame.index1, 3);
+    assert_int_equal(rgDiagnostics_CountOf(f.diagnostics, rg_severityWarning), 0);
+    rgParsed_Close(&f);
+}
+
 static void test_contact(void** state) {
     (void)state;
     rgParsed f = rgParse(
@@ -477,6 +504,7 @@ int main(void) {
         cmocka_unit_test(test_builtin_meshes),
         cmocka_unit_test(test_builtin_wedge),
         cmocka_unit_test(test_height_field),
+        cmocka_unit_test(test_cameras),
         cmocka_unit_test(test_contact),
         cmocka_unit_test(test_softness),
         cmocka_unit_test(test_soft_equality),
