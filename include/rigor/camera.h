@@ -16,16 +16,16 @@ typedef struct rgCameraDef {
     int width, height;  ///< [pixels]
     double fieldOfView; ///< vertical, between 0 and pi [rad]
     rgFrameId frame;    ///< the camera is this frame of the model, with its field of view if it has
-                     ///< one (MJCF <camera>); null: body and pose say where it is
-    rgBodyId body;   ///< the camera moves with this body; null: it stands in the world
-    rgPose pose;     ///< in the body frame
-    int channels;    ///< bits of rgImageChannel; the others are not computed
-    int samples;     ///< color rays per pixel and axis: samples^2 are averaged
-    bool colliders;  ///< draw the shapes that collide, and no others
-    bool shadows;    ///< cast a second ray towards the light
-    double nearest;  ///< surfaces nearer than this are not seen [m], along the viewing direction
-    double furthest; ///< surfaces further than this are not seen [m]
-    rgVec3 light;    ///< direction towards the light, world axes
+                        ///< one (MJCF <camera>); null: body and pose say where it is
+    rgBodyId body;      ///< the camera moves with this body; null: it stands in the world
+    rgPose pose;        ///< in the body frame
+    int channels;       ///< bits of rgImageChannel; the others are not computed
+    int samples;        ///< color rays per pixel and axis: samples^2 are averaged
+    bool colliders;     ///< draw the shapes that collide, and no others
+    bool shadows;       ///< cast a second ray towards the light
+    double nearest;     ///< surfaces nearer than this are not seen [m], along the viewing direction
+    double furthest;    ///< surfaces further than this are not seen [m]
+    rgVec3 light;       ///< direction towards the light, world axes
     float background[3];   ///< red, green, blue from 0 to 1
     rgAllocator allocator; ///< zero means the C runtime
     uint32_t cookie;

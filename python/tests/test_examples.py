@@ -23,7 +23,8 @@ def run(name, *arguments, cwd=None):
 
 def test_every_example_is_tested():
     assert {p.name for p in EXAMPLES.glob("*.py")} == {
-        "hello.py", "forces.py", "solver.py", "inverse.py", "search.py", "convergence.py"}
+        "hello.py", "forces.py", "solver.py", "inverse.py", "search.py", "convergence.py",
+        "train.py", "learning_curves.py", "compare_gymnasium.py"}
 
 
 def test_hello(tmp_path):
@@ -64,6 +65,26 @@ def test_convergence(tmp_path):
     pytest.importorskip("matplotlib")
     out = run("convergence.py", tmp_path / "plot.png", cwd=tmp_path)
     assert out.count("solved") == 3 and (tmp_path / "plot.png").stat().st_size > 5000
+
+
+def test_training(tmp_path):
+    """A minute of CartPole: the return rises, and the curve is drawn."""
+    pytest.importorskip("stable_baselines3")
+    pytest.importorskip("matplotlib")
+    run("train.py", "CartPole", "--steps", 4096 if LIGHT else 24576, "--out", "a.csv", cwd=tmp_path)
+    rows = np.loadtxt(tmp_path / "a.csv", delimiter=",", skiprows=1, ndmin=2)
+    assert LIGHT or rows[-1, 1] > 1.2 * rows[0, 1]
+    run("learning_curves.py", "b.svg", "CartPole=a.csv", cwd=tmp_path)
+    assert (tmp_path / "b.svg").stat().st_size > 5000
+
+
+def test_comparison_with_gymnasium(tmp_path):
+    pytest.importorskip("gymnasium")
+    pytest.importorskip("mujoco")
+    pytest.importorskip("imageio")  # gymnasium[mujoco] brings it
+    out = run("compare_gymnasium.py", "--envs", 2, "--seconds", 0.05, "--rounds", 1, cwd=tmp_path)
+    assert [line.split("|")[1].strip() for line in out.splitlines()[3:]] == [
+        "Hopper", "Walker", "HalfCheetah", "Ant"]
 
 
 @pytest.mark.parametrize("page", ["docs/python.md", "docs/howto/from-mujoco-python.md", "docs/howto/environments.md",
