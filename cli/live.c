@@ -402,6 +402,10 @@ static void rgRunCommand(rgLive* live, const rgViewerCommand* command) {
     case rg_commandPose:
         rgPoseJoint(live, command->index, command->number);
         break;
+    case rg_commandControl:
+        rgWorld_SetActuatorControl(live->simulation->world, (rgActuatorId){command->index + 1},
+                                   command->number);
+        break;
     case rg_commandNone:
         break;
     }

@@ -74,6 +74,7 @@ typedef enum rgViewerCommandKind {
     rg_commandRelease,   ///< of what is dragged
     rg_commandDrop,      ///< text "ball" or "box", number: radius or half side, point
     rg_commandPose,      ///< index into q, number
+    rg_commandControl,   ///< index of the actuator from 0, number
 } rgViewerCommandKind;
 
 /// What someone did in the page. Numbers are within bounds that a simulation can bear, bodies, keys

@@ -16,7 +16,8 @@ class Viewer:
     """A page at `url` that shows a world; made by `World.view()`.
 
     `world.step()` sends a picture at most 60 times a second; `run()` simulates in real time and does what
-    the page asks for: pause, play, step, reset, gravity, friction, stiffness, speed, joint positions.
+    the page asks for: pause, play, step, reset, gravity, friction, stiffness, speed, joint
+    positions, controls.
     """
 
     _instead_of_pickle = "it is a server of this process"
@@ -106,6 +107,8 @@ class Viewer:
         elif kind == "pose" and 0 <= command.index < world.model.nq:
             world.q[command.index] = number
             world.forward()
+        elif kind == "control" and 0 <= command.index < world.model.nu:
+            world.ctrl[command.index] = number
         self.update()
 
     def close(self) -> None:

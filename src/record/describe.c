@@ -233,7 +233,12 @@ static void rgDescribeLists(rgDescriber* d) {
     rgText_Add(text, ",\n\"actuators\":[");
     for (int i = 1; i <= d->info.actuatorCount; ++i) {
         rgText_Add(text, i > 1 ? ",{" : "{");
-        rgPutName(text, "name", rgModel_Actuator(d->model, (rgActuatorId){i})->name, "actuator", i);
+        const rgActuatorDef* actuator = rgModel_Actuator(d->model, (rgActuatorId){i});
+        rgPutName(text, "name", actuator->name, "actuator", i);
+        if (actuator->hasControlRange) {
+            const double range[2] = {actuator->controlLower, actuator->controlUpper};
+            rgPutNumbers(text, "range", range, 2);
+        }
         rgText_Add(text, "}");
     }
     rgText_Add(text, "],\n\"sensors\":[");

@@ -160,6 +160,7 @@ static const struct {
     {"release", rg_commandRelease, rg_needNothing, 0, 0},
     {"drop", rg_commandDrop, rg_needDrop, 1e-4, 100},
     {"pose", rg_commandPose, rg_needNumber, -1e6, 1e6},
+    {"control", rg_commandControl, rg_needNumber, -1e9, 1e9},
 };
 
 static const double rg_farthest = 1e6; // bound of any coordinate [m]

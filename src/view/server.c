@@ -64,8 +64,8 @@ struct rgViewer {
     bool isWatched;
     pthread_cond_t wake; // wakes the watch at the end
     rgVisit* visits;
-    int bodyCount, keyCount, qCount; // sizes of the running world
-    const char* const* solvers;      // NULL: any name
+    int bodyCount, keyCount, qCount, actuatorCount; // sizes of the running world
+    const char* const* solvers;                     // NULL: any name
     int port;
     char* title;
     pthread_mutex_t mutex; // for all that follows
@@ -351,6 +351,8 @@ static const char* rgRefuseForWorld(const rgViewer* viewer, const rgViewerComman
         return command->number >= viewer->keyCount ? "There is no such key frame." : NULL;
     case rg_commandPose:
         return command->index >= viewer->qCount ? "There is no such coordinate." : NULL;
+    case rg_commandControl:
+        return command->index >= viewer->actuatorCount ? "There is no such actuator." : NULL;
     case rg_commandSolver:
         while (solver != NULL && *solver != NULL && strcmp(*solver, command->text) != 0) {
             ++solver;
@@ -689,6 +691,7 @@ rgResult rgViewer_ShowWorld(rgViewer* viewer, const rgWorld* world) {
     viewer->bodyCount = info.bodyCount;
     viewer->keyCount = info.keyCount;
     viewer->qCount = info.qCount;
+    viewer->actuatorCount = info.actuatorCount;
     pthread_mutex_unlock(&viewer->mutex);
     rgResult result =
         rgPackModel(rgWorld_Model(world), viewer->title, rgWorld_TimeStep(world), &packed);

@@ -152,6 +152,20 @@ await shot(page, 'live.png');
 await page.close();
 live.end();
 
+// A slider per actuator turns the joint that it drives.
+const robot = join(folder, 'robot.xml');
+writeFileSync(robot, '<mujoco><option gravity="0 0 0"/><worldbody><body name="rod"><joint name="hinge" axis="0 1 0" damping="1"/><geom type="capsule" fromto="0 0 0 1 0 0" size="0.1" mass="1"/></body></worldbody><actuator><motor name="torque" joint="hinge" ctrlrange="-2 2" ctrllimited="true"/></actuator></mujoco>');
+const driven = await serve(robot);
+page = await open(`${driven.url}#quality=low`, { width: 1000, height: 700 });
+await page.waitForFunction(() => window.rigor.state().count > 3, null, { polling: 100 });
+const range = await page.evaluate(() => { const e = document.querySelector('input[aria-label="control of torque"]'); e.value = '1.5'; e.dispatchEvent(new Event('input')); return [e.min, e.max]; });
+expect('the slider has the range of the actuator', range[0] === '-2' && range[1] === '2', range);
+await page.waitForFunction(() => Math.abs(window.rigor.frame.q[0]) > 0.2, null, { polling: 100 });
+expect('a control turns the joint', true);
+await shot(page, 'controls.png');
+await page.close();
+driven.end();
+
 // A film: frames as pictures, then the encoder, which is one of ours that counts them.
 const encoder = join(folder, 'encoder');
 writeFileSync(encoder, '#!/bin/sh\nls "$(dirname "$7")" > "${10#file:}"\n', { mode: 0o755 });

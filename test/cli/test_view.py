@@ -189,6 +189,23 @@ class View(unittest.TestCase):
         self.assertGreater(pulled[1], place[1] + 0.5)
         self.assertGreater(pulled[2], place[2] + 0.5)
 
+    def test_control_turns_a_joint(self):
+        """A slider of the page: the control of the actuator, and its range in the scene."""
+        with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
+            file.write("""<mujoco><option gravity="0 0 0"/><worldbody><body><joint name="h" damping="1"/>
+                <geom type="box" size="1 0.1 0.1" mass="1"/></body></worldbody><actuator>
+                <motor name="t" joint="h" ctrlrange="-2 2" ctrllimited="true"/></actuator></mujoco>""")
+            file.flush()
+            server = self.start(file.name)
+            self.assertEqual(server.frames(1)[0]["q"], (0,))
+            self.assertEqual(server.command(do="control", index=0, value=1.5), 200)
+            start = server.frames(1)[0]["time"]
+            self.assertGreater(server.frame_at(start + 0.5)["q"][0], 0.1)
+            self.assertEqual(server.command(do="control", index=1, value=1.5), 400)
+            scene = gzip.decompress(server.ask("GET", "/scene.bin")[1])
+            header = json.loads(scene[8 : 8 + struct.unpack_from("<I", scene, 4)[0]])
+            self.assertEqual(header["scene"]["actuators"], [{"name": "t", "range": [-2, 2]}])
+
     def test_foreign_requests(self):
         server = self.start("sliding")
         own = f"http://localhost:{server.port}"
@@ -226,7 +243,7 @@ class View(unittest.TestCase):
                        {"do": "drop", "shape": "ball", "size": 1e300, "point": [0, 0, 9]},
                        {"do": "drop", "shape": "ball", "size": 0, "point": [0, 0, 9]},
                        {"do": "drop", "shape": "box", "size": 1, "point": [0, 0, -1e300]},
-                       {"do": "pose", "index": 999, "value": 1}, {"do": "pose", "index": 0, "value": 1e300}):
+                       {"do": "pose", "index": 999, "value": 1}, {"do": "control", "index": 999, "value": 1}, {"do": "pose", "index": 0, "value": 1e300}):
             self.assertEqual(server.command(**fields), 400, fields)
         before = server.frames(1)[0]
         self.assertEqual(server.command(do="drop", shape="ball", size=0.1, point=[0, 0, 9]), 200)

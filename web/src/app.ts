@@ -249,6 +249,7 @@ export class App {
   private buildRight(): void {
     this.right.append(section('Selection', el('div', {}, this.inspector, this.jointRows)));
     if (this.source.live) this.right.append(section('Simulation', this.buildSimulation()));
+    if (this.source.live && this.source.model.actuators.length > 0) this.right.append(section('Controls', this.buildControls()));
     this.right.append(section('Show', this.buildShow(), innerHeight < 560));
     this.root.append(this.right);
     this.right.hidden = innerWidth < 820 || innerHeight < 520;
@@ -294,6 +295,25 @@ export class App {
     const actions = el('div', { className: 'buttons' }, button('Reset', () => void this.send({ do: 'reset', key: Number(key.value) })), button('Step', () => void this.send({ do: 'step' })));
     actions.style.marginTop = '8px';
     box.append(grid, actions);
+    return box;
+  }
+
+  // A slider per actuator. A scene that controls itself writes over it in the next step.
+  private buildControls(): HTMLElement {
+    const box = el('div', { className: 'controls' });
+    const sliders: HTMLInputElement[] = [];
+    this.source.model.actuators.forEach((actuator, index) => {
+      const [low, high] = actuator.range ?? [-1, 1];
+      const value = el('span', { className: 'value' });
+      const show = () => { value.textContent = Number(slider.value).toPrecision(3); };
+      const slider = el('input', { type: 'range', min: low, max: high, step: (high - low) / 500, 'aria-label': `control of ${actuator.name}`, oninput: () => { show(); void this.send({ do: 'control', index, value: Number(slider.value) }); } });
+      slider.value = String(Math.min(Math.max(0, low), high));
+      show();
+      sliders.push(slider);
+      box.append(el('div', { className: 'row' }, el('span', { className: 'name', title: actuator.name }, actuator.name), slider, value));
+    });
+    const zero = el('button', { className: 'button', type: 'button', onclick: () => sliders.forEach((slider) => { slider.value = '0'; slider.dispatchEvent(new Event('input')); }) }, 'Zero');
+    box.append(el('div', { className: 'buttons' }, zero));
     return box;
   }
 

@@ -62,7 +62,7 @@ export interface Model {
   meshes: { vertices: number; triangles: number; v: string; f: string }[];
   shapes: Shape[];
   frames: { name: string; body: number; pose: number[] }[];
-  actuators: { name: string }[];
+  actuators: { name: string; range?: [number, number] }[];
   sensors: { name: string; start: number; size: number }[]; // place in Frame.sensors
   keys: { name: string }[];
 }
