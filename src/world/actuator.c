@@ -178,7 +178,7 @@ static bool rgHasPosition(const rgModel* model, const rgActuatorDef* def) {
     return def->frame.index1 == 0 || def->reference.index1 > 0 || def->slider.index1 > 0;
 }
 
-rgActuator rgPlanActuator(const rgModel* model, const rgActuatorDef* def) {
+static rgActuator rgPlanActuator(const rgModel* model, const rgActuatorDef* def) {
     rgActuator drive = {.lower = def->hasForceRange ? def->forceLower : -INFINITY,
                         .upper = def->hasForceRange ? def->forceUpper : INFINITY,
                         .holds = rgHasPosition(model, def),
@@ -218,4 +218,10 @@ bool rgTransmission_Create(rgTransmission* t, rgHeap* heap, const rgModel* model
     t->tendonValues =
         rgHeap_Allocate(heap, model->tendonStart[info->tendonCount], sizeof(double), &good);
     return good;
+}
+
+void rgTransmission_Plan(rgTransmission* transmission, const rgModel* model) {
+    for (int a = 0; a < model->info.actuatorCount; ++a) {
+        transmission->actuators[a] = rgPlanActuator(model, &model->actuators[a]);
+    }
 }

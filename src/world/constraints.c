@@ -275,8 +275,7 @@ bool rgConstraintSet_LoopIsOpen(const rgConstraintSet* constraints, int row) {
 
 // Contacts that give way to a kinematic body, and loops that are open: rows without a rigid
 // solution, or beyond the reach of what they join.
-int rgConstraintSet_MarkRegularized(const rgConstraintSet* constraints,
-                                    const rgContactSet* contacts) {
+int rgConstraintSet_MarkRegularized(const rgConstraintSet* constraints, rgContactSet* contacts) {
     const rgRows* rows = &constraints->rows;
     int count = 0;
     for (int i = 0; i < contacts->pointCount; ++i) {
@@ -368,4 +367,22 @@ void rgConstraintSet_Destroy(rgConstraintSet* set, const rgAllocator* allocator)
     rgDestroyContactSolver(set->solver);
     rgRows_Free(&set->rows, allocator);
     rgRelease(allocator, set->whitened);
+}
+
+void rgConstraintSet_Plan(rgConstraintSet* constraints, const rgModel* model) {
+    constraints->hasBelts = false;
+    for (int s = 0; s < model->info.shapeCount; ++s) {
+        constraints->hasBelts = constraints->hasBelts || rgShapeDef_HasBelt(&model->shapes[s]);
+    }
+    constraints->rigidEqualityCount = 0;
+    for (int e = 0; e < model->info.equalityCount; ++e) {
+        const rgEqualityDef* def = &model->equalities[e];
+        constraints->rigidEqualityCount += !def->disabled && def->stiffness == 0;
+    }
+    rgConstraintSet_PlaceLoops(constraints, model);
+}
+
+void rgConstraintSet_Clear(rgConstraintSet* constraints) {
+    constraints->problem = (rgContactProblem){0};
+    rgRows_Clear(&constraints->rows);
 }

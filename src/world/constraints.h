@@ -57,9 +57,10 @@ static inline bool rgEqualityIsLoop(const rgEqualityDef* def) {
 
 rgResult rgConstraintSet_Create(rgWorld* world);
 void rgConstraintSet_Destroy(rgConstraintSet* constraints, const rgAllocator* allocator);
+void rgConstraintSet_Plan(rgConstraintSet* constraints, const rgModel* model);
+void rgConstraintSet_Clear(rgConstraintSet* constraints); // no rows, no problem
 // Mark squeezed contacts that give way; returns their number and that of open loops.
-int rgConstraintSet_MarkRegularized(const rgConstraintSet* constraints,
-                                    const rgContactSet* contacts);
+int rgConstraintSet_MarkRegularized(const rgConstraintSet* constraints, rgContactSet* contacts);
 // True for rows of a rigid equality that is not closed.
 bool rgConstraintSet_LoopIsOpen(const rgConstraintSet* constraints, int row);
 // Rigid one-sided law with the gap phi and a time to close it.

@@ -217,7 +217,6 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
     }
     world->contacts.pointCount = world->contacts.inactiveCount = 0;
     world->contacts.mayCurve = false;
-    world->contacts.penetration = 0;
     for (int i = 0; i < next->pairCount; ++i) {
         const rgManifold* manifold = &world->contacts.manifolds[i];
         rgPairMemory* pair = &next->pairs[i];
@@ -241,7 +240,6 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
             } else {
                 rgTangentBasis(point->normal, &point->tangent1, &point->tangent2);
             }
-            world->contacts.penetration = RG_MAX(world->contacts.penetration, -point->gap);
         }
     }
     return rg_ok;
@@ -339,6 +337,15 @@ static rgResult rgWorld_FindPoints(rgWorld* world) {
     return rgWorld_ListPoints(world);
 }
 
+// The largest [m].
+static double rgContactSet_Penetration(const rgContactSet* contacts) {
+    double largest = 0;
+    for (int i = 0; i < contacts->pointCount; ++i) {
+        largest = RG_MAX(largest, -contacts->points[i].gap);
+    }
+    return largest;
+}
+
 rgResult rgFindContacts(rgStep* step) {
     rgWorld* world = step->world;
     rgResult result = rgWorld_FindPoints(world);
@@ -346,13 +353,14 @@ rgResult rgFindContacts(rgStep* step) {
         rgWorld_Place(world);
         result = rgWorld_FindPoints(world);
     }
-    if (result == rg_ok) {
-        rgSetCurvatureSlips(world);
-        rgWorld_FindRolling(world);
+    if (result != rg_ok) {
+        return result;
     }
     step->report->contactCount = world->contacts.pointCount;
-    step->report->penetration = world->contacts.penetration;
-    return result;
+    step->report->penetration = rgContactSet_Penetration(&world->contacts);
+    rgSetCurvatureSlips(world);
+    rgWorld_FindRolling(world);
+    return rg_ok;
 }
 
 static rgResult rgContactSet_CreateGeometry(rgContactSet* contacts, const rgModel* model,
@@ -467,4 +475,8 @@ void rgContactSet_Destroy(rgContactSet* set, const rgAllocator* allocator) {
     for (int i = 0; i < RG_COUNT(arrays); ++i) {
         rgRelease(allocator, arrays[i]);
     }
+}
+
+void rgContactSet_Clear(rgContactSet* contacts) {
+    contacts->pointCount = contacts->inactiveCount = 0;
 }

@@ -91,8 +91,7 @@ typedef struct rgContactSet {
     int inactiveCount, inactiveCapacity;
     rgManifold* manifolds; // per active pair
     int manifoldCapacity;
-    double penetration; // largest [m]
-    bool mayCurve;      // any point may have a curved path
+    bool mayCurve; // any point may have a curved path
 } rgContactSet;
 
 // Gap less the slop. Smaller gaps are errors within the solver's tolerance, which in hyperstatic
@@ -117,6 +116,7 @@ static inline double rgPairMargin(const rgWorldDef* def, const rgCollider* A, co
 
 bool rgContactSet_Create(rgContactSet* contacts, rgHeap* heap, const rgModel* model);
 void rgContactSet_Destroy(rgContactSet* contacts, const rgAllocator* allocator);
+void rgContactSet_Clear(rgContactSet* contacts); // no points
 rgResult rgWorld_CreateColliders(rgWorld* world, rgDiagnostics* diagnostics);
 
 // ---- kinematics.c

@@ -371,8 +371,8 @@ void rgWorld_PredictFree(rgWorld* world, const double* v) {
 
 // Stiffness and damping of each degree of freedom: they say how implicit the step is there
 // (free.1).
-void rgFreeMotion_PlanDofForces(rgFreeMotion* motion, rgTransmission* transmission,
-                                const rgModel* model) {
+static void rgFreeMotion_PlanDofForces(rgFreeMotion* motion, const rgTransmission* transmission,
+                                       const rgModel* model) {
     for (int i = 0; i < model->vCount; ++i) {
         motion->dofDamping[i] = model->dofs[i].damping;
         motion->dofStiffness[i] = 0;
@@ -394,7 +394,8 @@ void rgFreeMotion_PlanDofForces(rgFreeMotion* motion, rgTransmission* transmissi
     }
 }
 
-void rgFreeMotion_MarkLoop(rgFreeMotion* motion, const rgModel* model, const rgEqualityDef* def) {
+static void rgFreeMotion_MarkLoop(rgFreeMotion* motion, const rgModel* model,
+                                  const rgEqualityDef* def) {
     const int bodies[2] = {def->bodyA.index1, def->bodyB.index1};
     for (int i = 0; i < 2; ++i) {
         int link = bodies[i] > 0 ? model->bodyPlaces[bodies[i] - 1].link : 0;
@@ -406,7 +407,7 @@ void rgFreeMotion_MarkLoop(rgFreeMotion* motion, const rgModel* model, const rgE
 }
 
 // Trees on which tendons with springs act: such a spring bends the path of a body as a loop does.
-void rgFreeMotion_MarkTendon(rgFreeMotion* motion, const rgModel* model, int tendon) {
+static void rgFreeMotion_MarkTendon(rgFreeMotion* motion, const rgModel* model, int tendon) {
     const rgTendonDef* def = &model->tendons[tendon];
     bool pulls =
         def->pointCount > 0 && (def->stiffness > 0 || def->damping > 0 || def->armature > 0);
@@ -415,8 +416,8 @@ void rgFreeMotion_MarkTendon(rgFreeMotion* motion, const rgModel* model, int ten
     }
 }
 
-void rgFreeMotion_MarkActuator(rgFreeMotion* motion, rgTransmission* transmission,
-                               const rgModel* model, int actuator) {
+static void rgFreeMotion_MarkActuator(rgFreeMotion* motion, const rgTransmission* transmission,
+                                      const rgModel* model, int actuator) {
     const rgActuatorDef* def = &model->actuators[actuator];
     int joint = def->joint.index1 - 1, tendon = def->tendon.index1 - 1;
     bool way = joint >= 0    ? model->jointRanges[joint].vCount > 1
@@ -443,4 +444,24 @@ bool rgFreeMotion_Create(rgFreeMotion* free, rgHeap* heap, const rgModel* model)
     free->fluidBoxes = rgHeap_Allocate(heap, info->bodyCount, sizeof(rgFluidBox), &good);
     free->fluidDamping = rgHeap_Allocate(heap, nv, sizeof(double), &good);
     return good;
+}
+
+void rgFreeMotion_Plan(rgFreeMotion* motion, const rgTransmission* transmission,
+                       const rgModel* model) {
+    motion->compensates = false;
+    for (int b = 0; b < model->info.bodyCount; ++b) {
+        motion->compensates = motion->compensates || model->bodies[b].gravityCompensation != 0;
+    }
+    memset(motion->isLooped, 0, (size_t)model->treeCount * sizeof(bool));
+    for (int e = 0; e < model->info.equalityCount; ++e) {
+        rgFreeMotion_MarkLoop(motion, model, &model->equalities[e]);
+    }
+    for (int t = 0; t < model->info.tendonCount; ++t) {
+        rgFreeMotion_MarkTendon(motion, model, t);
+    }
+    for (int a = 0; a < model->info.actuatorCount; ++a) {
+        rgFreeMotion_MarkActuator(motion, transmission, model, a);
+    }
+    rgFreeMotion_PlanDofForces(motion, transmission, model);
+    rgFreeMotion_PlanFluid(motion, model);
 }

@@ -46,14 +46,8 @@ typedef struct rgWeights {
 } rgWeights;
 
 bool rgFreeMotion_Create(rgFreeMotion* motion, rgHeap* heap, const rgModel* model);
-// Springs, dampers and gains that are part of M^, from the model.
-void rgFreeMotion_PlanDofForces(rgFreeMotion* motion, rgTransmission* transmission,
-                                const rgModel* model);
-// Mark trees on which loops, spatial tendons and actuators act.
-void rgFreeMotion_MarkLoop(rgFreeMotion* motion, const rgModel* model, const rgEqualityDef* def);
-void rgFreeMotion_MarkTendon(rgFreeMotion* motion, const rgModel* model, int tendon);
-void rgFreeMotion_MarkActuator(rgFreeMotion* motion, rgTransmission* transmission,
-                               const rgModel* model, int actuator);
+void rgFreeMotion_Plan(rgFreeMotion* motion, const rgTransmission* transmission,
+                       const rgModel* model);
 // Weights of a spring and damper with z = (dt^2 k + dt d)/m.
 rgWeights rgSpringWeights(double lead, double z);
 // midV := v + predictor, for the bias.

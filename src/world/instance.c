@@ -35,10 +35,8 @@ static void rgWorld_ClearStep(rgWorld* world) {
     memset(world->transmission.actuatorForce, 0,
            (size_t)model->info.actuatorCount * sizeof(double));
     world->free.hasWrench = false;
-    world->contacts.pointCount = 0;
-    world->contacts.penetration = 0;
-    world->constraints.problem = (rgContactProblem){0};
-    rgRows_Clear(&world->constraints.rows);
+    rgContactSet_Clear(&world->contacts);
+    rgConstraintSet_Clear(&world->constraints);
     rgReadout_Invalidate(world->readout);
     world->readout->evaluated = false;
 }

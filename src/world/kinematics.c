@@ -112,7 +112,8 @@ double rgContactSet_StraightGap(const rgContactSet* contacts, const rgKinematics
                rgDot(point->normal, rgKinematics_PointVelocity(kinematics, contacts, point));
 }
 
-bool rgIsFreeBody(const rgModel* model, const rgTree* tree) {
+// A tree of one free link without armature or damping, outside fluids.
+static bool rgIsFreeBody(const rgModel* model, const rgTree* tree) {
     const rgLink* link = &model->links[tree->firstLink];
     bool alone = tree->linkCount == 1 && link->kind == rg_linkFree && !rgWorld_HasFluid(model);
     for (int k = 0; alone && k < tree->dofCount; ++k) {
@@ -120,6 +121,13 @@ bool rgIsFreeBody(const rgModel* model, const rgTree* tree) {
         alone = dof->armature == 0 && dof->damping == 0;
     }
     return alone;
+}
+
+void rgKinematics_Plan(rgKinematics* kinematics) {
+    const rgModel* model = kinematics->dynamics->model;
+    for (int t = 0; t < model->treeCount; ++t) {
+        kinematics->isFreeBody[t] = rgIsFreeBody(model, &model->trees[t]);
+    }
 }
 
 rgResult rgKinematics_Create(rgWorld* world) {

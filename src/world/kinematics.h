@@ -79,8 +79,8 @@ static inline rgVec3 rgRelativeTwist_At(const rgRelativeTwist* passing, rgVec3 p
 }
 
 rgResult rgKinematics_Create(rgWorld* world);
-// True for a tree of one free link without armature or damping.
-bool rgIsFreeBody(const rgModel* model, const rgTree* tree);
+// From the model; again after it changes, as the other plans of rooms.
+void rgKinematics_Plan(rgKinematics* kinematics);
 // Place all links where the step is computed.
 void rgWorld_Place(rgWorld* world);
 // Velocities of all links for a given v.

@@ -107,7 +107,6 @@ static void rgMonitor_Forces(rgWorld* world) {
 static bool rgWorld_IsDriven(const rgWorld* world) {
     bool driven = world->free.stateHasWrench || world->free.compensates ||
                   world->constraints.hasBelts || rgKinematics_LinksMove(&world->kinematics) ||
-                  rgConstraintSet_MarkRegularized(&world->constraints, &world->contacts) > 0 ||
                   (world->free.hasFluid && rgLengthSquared(world->model->info.options.wind) > 0);
     for (int a = 0; a < world->model->info.actuatorCount; ++a) {
         driven = driven || world->transmission.actuatorForce[a] != 0;
@@ -141,9 +140,11 @@ static bool rgMonitor_IsRunaway(const rgModel* model, double kinetic, double ris
 }
 
 // Reference energy, from the state at the start of the step.
-void rgMonitor_BeforeCommit(rgWorld* world) {
+void rgMonitor_BeforeCommit(rgWorld* world, const rgStepReport* report) {
     rgMonitor* monitor = &world->monitor;
-    bool passive = !rgWorld_IsDriven(world);
+    monitor->unconvergedCount += report->contact.status != rg_contactSolved;
+    monitor->regularizedCount += report->regularizedRows > 0;
+    bool passive = report->regularizedRows == 0 && !rgWorld_IsDriven(world);
     if (passive && (monitor->placed || !monitor->passive)) {
         monitor->count = 0;
         monitor->motion = 0;

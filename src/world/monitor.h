@@ -25,7 +25,7 @@ void rgMonitor_Change(rgMonitor* monitor, const rgWorldDef* def, const rgModel* 
 // Depth of a new manifold against that of the last step.
 void rgMonitor_CheckPair(rgWorld* world, rgPairMemory* pair, const rgManifold* manifold);
 // Energy and depth with the state of the start of the step, then with the new one.
-void rgMonitor_BeforeCommit(rgWorld* world);
+void rgMonitor_BeforeCommit(rgWorld* world, const rgStepReport* report);
 void rgMonitor_AfterCommit(rgWorld* world);
 // True if all speeds are finite and below RG_LIGHT_SPEED.
 bool rgMonitor_IsSlow(const double* v, int count);

@@ -214,6 +214,10 @@ void rgWorld_UpdateSleep(rgWorld* world) {
     }
 }
 
+void rgSleep_Plan(rgSleep* sleep, const rgWorldDef* def, const rgModel* model) {
+    sleep->treeCount = def->sleepTime > 0 ? model->treeCount : 0;
+}
+
 bool rgSleep_Create(rgSleep* sleep, rgHeap* heap, const rgModel* model) {
     const rgModelInfo* info = &model->info;
     bool good = true;

@@ -25,6 +25,7 @@ static inline bool rgSleep_LinkMoves(const rgSleep* sleep, const rgModel* model,
 }
 
 bool rgSleep_Create(rgSleep* sleep, rgHeap* heap, const rgModel* model);
+void rgSleep_Plan(rgSleep* sleep, const rgWorldDef* def, const rgModel* model);
 void rgSleep_Start(rgSleep* sleep, const rgState* state, const rgModel* model);
 // State of a pair of colliders.
 rgPairRest rgSleep_PairRest(const rgSleep* sleep, const rgKinematics* kinematics,

@@ -42,7 +42,7 @@ rgResult rgWorld_CommitStep(rgStep* step) {
         return step->result;
     }
     const rgModel* model = world->model;
-    rgMonitor_BeforeCommit(world);
+    rgMonitor_BeforeCommit(world, step->report);
     for (int i = 0; i < model->qCount; ++i) {
         world->state.q[i] = world->next.q[i];
     }
@@ -57,8 +57,6 @@ rgResult rgWorld_CommitStep(rgStep* step) {
         world->state.fresh[t] = world->constraints.fresh[t];
     }
     *world->state.time += world->settings.dt;
-    world->monitor.unconvergedCount += step->report->contact.status != rg_contactSolved;
-    world->monitor.regularizedCount += step->report->regularizedRows > 0;
     rgWarmStart_Commit(&world->warmStart, &world->state);
     world->readout->committed = true;
     rgMonitor_AfterCommit(world);
@@ -78,9 +76,8 @@ static rgStep rgEvaluate(rgWorld* world, rgStepReport* report, rgStepReport* own
     } while (rgRevise(&step)); // contacts, gaps and rebounds that v+ asks for
     rgRun(&step, rg_stageVelocity, rgStoreContactState); // lambda, v+    -> warm start, bristles
     if (step.result != rg_ok) {                          // readers see no points without rows
-        world->contacts.pointCount = world->contacts.inactiveCount = 0;
-        world->constraints.problem = (rgContactProblem){0};
-        rgRows_Clear(&world->constraints.rows);
+        rgContactSet_Clear(&world->contacts);
+        rgConstraintSet_Clear(&world->constraints);
         world->readout->evaluated = false;
     }
     return step;

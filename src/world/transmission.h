@@ -51,7 +51,7 @@ double rgTendonRate(const rgTransmission* transmission, const rgModel* model, in
 
 // ---- actuator.c
 bool rgTransmission_Create(rgTransmission* transmission, rgHeap* heap, const rgModel* model);
-rgActuator rgPlanActuator(const rgModel* model, const rgActuatorDef* def);
+void rgTransmission_Plan(rgTransmission* transmission, const rgModel* model);
 // Positions, inputs and gains of actuators in the step.
 void rgWorld_PlaceActuators(rgWorld* world);
 // Activations after the step.

@@ -255,14 +255,14 @@ void rgWarmStart_ClearEnergyTanks(rgWarmStart* warmStart) {
     }
 }
 
-rgSlots rgPlanSlots(const rgModel* model) {
+void rgWarmStart_Plan(rgWarmStart* warmStart, const rgModel* model) {
     rgSlots slots = {.limit = 0};
     slots.friction = slots.limit + 2 * model->info.jointCount;
     slots.tendon = slots.friction + model->vCount;
     slots.equality = slots.tendon + RG_TENDON_ROWS * model->info.tendonCount;
     slots.actuator = slots.equality + 6 * model->info.equalityCount;
     slots.count = slots.actuator + model->info.actuatorCount;
-    return slots;
+    warmStart->slots = slots;
 }
 
 bool rgWarmStart_Create(rgWarmStart* warm, rgHeap* heap) {

@@ -58,8 +58,7 @@ typedef struct rgWarmStart {
 
 bool rgWarmStart_Create(rgWarmStart* warmStart, rgHeap* heap);
 void rgWarmStart_Destroy(rgWarmStart* warmStart, const rgAllocator* allocator);
-// Slots of the rows of a model.
-rgSlots rgPlanSlots(const rgModel* model);
+void rgWarmStart_Plan(rgWarmStart* warmStart, const rgModel* model);
 // Active pairs of this step, with their memory of the last one.
 rgResult rgWorld_MatchPairs(rgWorld* world);
 // Start lambda of all rows from the state.

@@ -142,61 +142,38 @@ static void rgWarnWorldDef(const rgWorldDef* def, rgDiagnostics* diagnostics) {
 // ---- plans
 
 void rgWorld_Plan(rgWorld* world) {
-    const rgModel* model = world->model;
-    for (int a = 0; a < model->info.actuatorCount; ++a) {
-        world->transmission.actuators[a] = rgPlanActuator(model, &model->actuators[a]);
-    }
-    for (int t = 0; t < model->treeCount; ++t) {
-        world->kinematics.isFreeBody[t] = rgIsFreeBody(model, &model->trees[t]);
-        world->free.isLooped[t] = false;
-    }
-    world->free.compensates = false;
-    for (int b = 0; b < model->info.bodyCount; ++b) {
-        world->free.compensates =
-            world->free.compensates || model->bodies[b].gravityCompensation != 0;
-    }
-    world->constraints.hasBelts = false;
-    for (int s = 0; s < model->info.shapeCount; ++s) {
-        world->constraints.hasBelts =
-            world->constraints.hasBelts || rgShapeDef_HasBelt(&model->shapes[s]);
-    }
-    world->constraints.rigidEqualityCount = 0;
-    for (int e = 0; e < model->info.equalityCount; ++e) {
-        const rgEqualityDef* def = &model->equalities[e];
-        world->constraints.rigidEqualityCount += !def->disabled && def->stiffness == 0;
-        rgFreeMotion_MarkLoop(&world->free, world->model, def);
-    }
-    rgConstraintSet_PlaceLoops(&world->constraints, world->model);
-    for (int t = 0; t < model->info.tendonCount; ++t) {
-        rgFreeMotion_MarkTendon(&world->free, world->model, t);
-    }
-    for (int a = 0; a < model->info.actuatorCount; ++a) {
-        rgFreeMotion_MarkActuator(&world->free, &world->transmission, world->model, a);
-    }
-    rgFreeMotion_PlanDofForces(&world->free, &world->transmission, world->model);
-    rgFreeMotion_PlanFluid(&world->free, world->model);
+    rgKinematics_Plan(&world->kinematics);
+    rgTransmission_Plan(&world->transmission, world->model);
+    rgFreeMotion_Plan(&world->free, &world->transmission, world->model);
+    rgConstraintSet_Plan(&world->constraints, world->model);
 }
 
 // ---- parts
 
+static rgSettings rgPlanSettings(const rgWorldDef* def, const rgModelOptions* options) {
+    rgSettings settings = {
+        .gravity = def->hasGravity       ? def->gravity
+                   : options->hasGravity ? options->gravity
+                                         : rgVec(0, 0, -9.81),
+        .dt = def->timeStep > 0       ? def->timeStep
+              : options->timeStep > 0 ? options->timeStep
+                                      : 1e-3,
+        .integrator = def->integrator != rg_integratorAny       ? def->integrator
+                      : options->integrator != rg_integratorAny ? options->integrator
+                                                                : rg_integratorMidpoint,
+        .restitutionThreshold = def->restitutionThreshold,
+    };
+    if (!(settings.restitutionThreshold > 0)) {
+        settings.restitutionThreshold =
+            fmax(RG_STICK_SPEED, 2 * rgLength(settings.gravity) * settings.dt);
+    }
+    return settings;
+}
+
 void rgWorld_SetConstants(rgWorld* world) {
-    const rgWorldDef* def = &world->def;
-    const rgModelOptions* options = &world->model->info.options;
-    world->settings.gravity = def->hasGravity       ? def->gravity
-                              : options->hasGravity ? options->gravity
-                                                    : rgVec(0, 0, -9.81);
-    world->settings.dt = def->timeStep > 0       ? def->timeStep
-                         : options->timeStep > 0 ? options->timeStep
-                                                 : 1e-3;
-    world->settings.integrator = def->integrator != rg_integratorAny       ? def->integrator
-                                 : options->integrator != rg_integratorAny ? options->integrator
-                                                                           : rg_integratorMidpoint;
-    world->settings.restitutionThreshold =
-        def->restitutionThreshold > 0
-            ? def->restitutionThreshold
-            : fmax(RG_STICK_SPEED, 2 * rgLength(world->settings.gravity) * world->settings.dt);
-    world->warmStart.slots = rgPlanSlots(world->model);
-    world->sleep.treeCount = def->sleepTime > 0 ? world->model->treeCount : 0;
+    world->settings = rgPlanSettings(&world->def, &world->model->info.options);
+    rgWarmStart_Plan(&world->warmStart, world->model);
+    rgSleep_Plan(&world->sleep, &world->def, world->model);
 }
 
 static rgResult rgWorld_Build(rgWorld* world, rgDiagnostics* diagnostics) {
