@@ -126,11 +126,6 @@ typedef struct rgLinearization {
     int keptCapacity;
 } rgLinearization;
 
-// step.c: a step up to its new state, which is not taken; then take it.
-rgStep rgWorld_EvaluateStep(rgWorld* world, rgStepReport* report);
-rgResult rgWorld_CommitStep(rgStep* step);
-
-void rgLinearization_Destroy(rgWorld* world);
 rgResult rgLinearization_Reserve(rgWorld* world, rgLinearization* l); // arrays for m rows
 // A term that has no derivative here.
 void rgLinearization_Freeze(rgLinearization* l, const char* why);

@@ -1,5 +1,7 @@
 // One time step: the method's table of contents. docs/theory/step.md.
-#include "world/linearize.h"
+#include "world/world.h"
+
+#include <string.h>
 
 // Run one stage unless an earlier one failed, and charge its time to the report. A stage begins
 // where the one before has ended: reading the clock takes a hundredth of a small step.
@@ -36,6 +38,7 @@ static rgStep rgBeginStep(rgWorld* world, rgStepReport* report, rgStepReport* ow
                     .clock = timed ? rgSeconds() : 0};
 }
 
+// The new state, and all that goes with it.
 rgResult rgWorld_CommitStep(rgStep* step) {
     rgWorld* world = step->world;
     if (step->result != rg_ok) {
@@ -43,12 +46,8 @@ rgResult rgWorld_CommitStep(rgStep* step) {
     }
     const rgModel* model = world->model;
     rgMonitor_BeforeCommit(world, step->report);
-    for (int i = 0; i < model->qCount; ++i) {
-        world->state.q[i] = world->next.q[i];
-    }
-    for (int i = 0; i < model->vCount; ++i) {
-        world->state.v[i] = world->next.bodyV[i];
-    }
+    memcpy(world->state.q, world->next.q, (size_t)model->qCount * sizeof(double));
+    memcpy(world->state.v, world->next.bodyV, (size_t)model->vCount * sizeof(double));
     rgWorld_UpdateSleep(world);
     rgKinematics_Commit(&world->kinematics, &world->state);
     rgWorld_CommitPredictor(world);

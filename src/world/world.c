@@ -1,6 +1,6 @@
 // A world is made of a model: geometries, broadphase, plans for actuators and rows, and one block
 // of state.
-#include "world/linearize.h"
+#include "world/world.h"
 
 #include <string.h>
 

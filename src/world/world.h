@@ -46,9 +46,10 @@ struct rgWorld {
 };
 
 // ---- world.c
-// What follows from the definition of the world, and from parts that can change.
 bool rgCheckWorldDef(const rgWorldDef* def, rgDiagnostics* diagnostics);
+// Settings and sizes from the definition of the world.
 void rgWorld_SetConstants(rgWorld* world);
+// Plans of the rooms from the model; again after parameters change.
 void rgWorld_Plan(rgWorld* world);
 
 // Step in progress.
@@ -81,7 +82,13 @@ rgResult rgIntegratePositions(rgStep* step);  // position.c
 rgResult rgProjectPosition(rgStep* step);     // project.c
 rgResult rgUpdateBodyVelocity(rgStep* step);  // position.c
 
-// ---- project.c, inverse.c
+// ---- step.c
+// A step up to its new state, which is not committed; then commit it.
+rgStep rgWorld_EvaluateStep(rgWorld* world, rgStepReport* report);
+rgResult rgWorld_CommitStep(rgStep* step);
+
+// ---- project.c, inverse.c, linearize.c
 rgResult rgProjection_Create(rgWorld* world);
 void rgProjection_Destroy(rgProjection* projection, const rgAllocator* allocator);
 void rgInverse_Destroy(rgWorld* world);
+void rgLinearization_Destroy(rgWorld* world);
