@@ -6,7 +6,7 @@
 void rgProjectCone(double mu, double* x);
 void rgProjectDualCone(double mu, double* x);
 
-// |P_K(-u)|, u = g + Gamma(g): what zero impulses leave wrong at a contact with free velocity g.
+// |P_K(-u)|, u = g + Gamma(g): residual of zero impulses at a contact with free velocity g.
 double rgOpeningError(double mu, rgContactModel model, const double* g);
 void rgProjectDisc(double radius, double* x); // of two rows
 

@@ -1,5 +1,5 @@
-// Rows that are always active are solved for once, before any iteration: what they do follows from
-// the others. ncp.15-16.
+// Eliminate rows that are always active, before any iteration: their impulses follow from the
+// others. ncp.15-16.
 #include "contact/system.h"
 #include "contact/tuning.h"
 

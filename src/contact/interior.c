@@ -101,7 +101,8 @@ static double rgInterior_Smallest(const rgInterior* point, int row) {
            fmax(point->system->weight[row], 1e-3);
 }
 
-// interior.10: What the impulse lacks to slip, or the slip: the other one is the product over it.
+// interior.10: Distance of the impulse from the cone's boundary, or the slip: the other one is the
+// product over it.
 static double rgInterior_ConeFloor(const rgInterior* point, const rgCone* cone) {
     double tail = sqrt(cone->b[1] * cone->b[1] + cone->b[2] * cone->b[2]);
     double slip = sqrt(cone->e[1] * cone->e[1] + cone->e[2] * cone->e[2]);
@@ -109,7 +110,7 @@ static double rgInterior_ConeFloor(const rgInterior* point, const rgCone* cone) 
     return rgInterior_Smallest(point, cone->block->row) * size;
 }
 
-// Cone of the present point; its product over what it aims at.
+// Cone of the present point; its product over its target.
 static double rgInterior_MeasureCone(rgInterior* point, rgCone* cone) {
     const double* lambda = point->lambda + cone->block->row;
     const double* sigma = point->sigma + cone->block->row;

@@ -14,7 +14,7 @@ typedef struct rgCone {
     rgScaling scaling;
     double head[3];    // W e_0 over its length
     double length;     // of W e_0
-    double tail[2];    // W (W e_0), what dpsi takes from dsigma_t
+    double tail[2];    // W (W e_0): dpsi per dsigma_t
     double c[3];       // right-hand side of the pair in interior.7
     double second[3];  // second-order terms of the predictor
     double floor;      // interior.10: product of the pair below which nothing is gained
@@ -58,7 +58,7 @@ typedef struct rgInterior {
     int blockingMost;          // blocking contacts that are resolved, at most
 } rgInterior;
 
-// interior.10: Target of one product: mu, but not below what the residual can notice.
+// interior.10: Target of one product: mu, at least the product that changes the residual.
 static inline double rgTarget(double targetMu, double floor) {
     return targetMu > floor ? targetMu : floor;
 }

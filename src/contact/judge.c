@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-// Nearest number of an interval; what is not a number stays so.
+// Nearest number of an interval; NaN stays NaN.
 static double rgInto(double x, double low, double high) {
     return x < low ? low : x > high ? high : x;
 }
@@ -48,7 +48,7 @@ static void rgIntoFriction(double* x, double radius, rgContactModel model) {
     }
 }
 
-// The normal by itself, friction within what this normal allows.
+// Project the normal alone, then friction on the disc of that normal.
 static void rgIntoSteps(double mu, rgContactModel model, double* x) {
     x[2] = x[2] < 0 ? 0 : x[2];
     rgIntoFriction(x, mu * x[2], model);
@@ -169,8 +169,8 @@ static void rgProjectRecession(const rgGroupOfRows* group, rgContactModel model,
     }
 }
 
-// Steep cones: De Saxcé's term would multiply what is left of the slip at a sticking contact by mu,
-// and ask for digits that a double does not have.
+// Steep cones: De Saxcé's term would multiply the residual slip of a sticking contact by mu, beyond
+// the digits of a double.
 static bool rgGroup_IsSteep(const rgGroupOfRows* group) {
     return group->count == 3 && group->block->mu > RG_STEEP_FRICTION;
 }
@@ -272,8 +272,7 @@ static inline void rgJudgeGroup(const rgJudgeWork* work, const rgGroupOfRows* gr
     }
 }
 
-// ncp.11: V of every island: what doing nothing leaves wrong, but not less than the quiet
-// threshold.
+// ncp.11: V of every island: residual of zero impulses, at least the quiet threshold.
 static rgResult rgFindReferences(rgJudgeWork* work, rgContactModel model) {
     const rgContactProblem* problem = work->problem;
     int islands = work->layout->islandCount;

@@ -1,5 +1,5 @@
 // The judge's own view of a problem. Shared by judge.c and judge_operator.c alone: no solver uses
-// any of it, and of theirs it uses only what couples what (layout.h).
+// any of it, and of theirs it uses only the coupling of blocks (layout.h).
 #pragma once
 #include "contact/layout.h"
 #include "contact/problem.h"

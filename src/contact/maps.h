@@ -6,7 +6,7 @@
 // F of every block, n. Returns |F|_2.
 double rgSystem_Map(const rgSystem* system, const double* lambda, const double* sigma, double* F);
 
-// A and B of every block, entryCount each, and what they look like.
+// A and B of every block, entryCount each, and their kinds.
 void rgSystem_Linearize(const rgSystem* system, const double* lambda, const double* sigma,
                         double* A, double* B, rgJacobianKind* kinds);
 

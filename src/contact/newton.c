@@ -171,8 +171,8 @@ static void rgNewton_Accept(rgNewton* newton) {
     newton->past[newton->pastCount++ % RG_NEWTON_ITERATIONS] = newton->norm;
 }
 
-// newton.12: When what is left wrong is the proximal term's doing, its centre moves here, and the
-// term becomes a tenth.
+// newton.12: When the residual is that of the proximal term, its centre moves here, and the term
+// becomes a tenth.
 static void rgNewton_MoveCentre(rgNewton* newton) {
     int n = newton->system->n;
     double sum = 0;

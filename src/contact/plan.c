@@ -140,8 +140,8 @@ static rgResult rgPlan_Whole(rgRun* run, double* lambda) {
     return result;
 }
 
-// A warm start with a residual above this is scaled down to it: what bodies move in a step turns
-// large self-stress into velocities far beyond the load's, and the nearest solution keeps it.
+// A warm start with a residual above this is scaled down to it: the motion of a step turns large
+// self-stress into velocities far beyond the load's, and the nearest solution keeps it.
 static void rgScaleStart(rgRun* run) {
     if (!run->warm || run->bestResidual <= RG_START_MOST_RESIDUAL) {
         return;
@@ -202,7 +202,7 @@ static rgResult rgRunMultipliers(rgRun* run, double* lambda) {
 }
 
 // To an accuracy: bodies at rest as ever; the method of multipliers, one iteration at least so that
-// what slows down converges; the interior point where it fails.
+// bodies that slow down converge; the interior point where it fails.
 static rgResult rgPlan_Accurate(rgRun* run, double* lambda) {
     rgResult result = rg_ok;
     memcpy(lambda, run->start, (size_t)run->system->n * sizeof(double));

@@ -1,4 +1,4 @@
-// The contact problem itself: is it meaningful, and what velocity do given impulses make.
+// Checks of a contact problem, and the velocity for given impulses.
 #include "contact/problem.h"
 
 #include <math.h>

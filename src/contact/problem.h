@@ -64,8 +64,8 @@ rgResult rgCheckBlocks(int rowCount, int blockCount, const rgBlock* blocks,
 // are finite, which forces and states from outside may have spoilt. Debug builds check everything.
 bool rgContactProblem_IsBuilt(const rgContactProblem* problem);
 //
-// rest, NULL or one per tree, says what is at rest. An island in which all is keeps its start where
-// that holds, and is solved beyond the tolerance where it does not. What kept its start is
+// rest: NULL, or per tree if it is at rest. An island of trees at rest keeps its start where that
+// is a solution, and is solved beyond the tolerance where it is not. Trees that kept theirs are
 // rg_startAccepted afterwards.
 typedef enum rgStart {
     rg_startMoves,  // it moves

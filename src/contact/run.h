@@ -18,13 +18,13 @@ typedef struct rgRun {
     int phaseIterations[rg_phaseCount];
     double* best; // impulses in K, n
     double bestResidual;
-    bool accepted;  // the paper's own test holds: best is what it returned
+    bool accepted;  // the paper's own test holds: best is its result
     bool* conflict; // blocks that a certificate names, blockCount
     bool infeasible;
     double* start;            // where the caller began (warm start, in K), n
     bool warm;                // start is not zero
     double* trial;            // scratch of rgRun_UpdateBest, n
-    double* trialSigma;       // and the velocity of what was offered last
+    double* trialSigma;       // velocity of the last iterate that was offered
     rgContactRecord* history; // NULL unless recorded
     int historyCount;
     int historyCapacity;
@@ -33,8 +33,8 @@ typedef struct rgRun {
 rgResult rgRun_Init(rgRun* run, const rgContactSolverDef* def, rgSystem* system, double tolerance,
                     const double* lambda);
 
-// A run of its own on another system of the same rows, with impulses of its own to be the best; and
-// what it cost, for the first.
+// Run on another system of the same rows, with impulses of its own; then add its costs to the
+// first.
 rgResult rgRun_Fork(const rgRun* run, rgSystem* system, rgRun* fork);
 void rgRun_Join(rgRun* run, const rgRun* fork);
 
@@ -46,7 +46,7 @@ static inline bool rgRun_Solved(const rgRun* run) {
     return run->bestResidual <= run->tolerance;
 }
 
-// True if the run has found what was asked for.
+// True if the best residual is within the tolerance.
 static inline bool rgRun_Satisfied(const rgRun* run) {
     return run->bestResidual <= run->accuracy;
 }
@@ -61,8 +61,8 @@ bool rgRun_Count(rgRun* run, rgContactPhase phase);
 void rgRun_Record(rgRun* run, const rgContactRecord* record);
 void rgRun_RecordResidual(rgRun* run, rgContactPhase phase, double residual); // nothing else
 
-// The methods. Each starts from given impulses, spends at most `limit` iterations, offers what it
-// finds. rg_errorNumeric from a factorization is not an error of the run: the method just ends.
+// The methods. Each starts from given impulses, spends at most `limit` iterations, offers its
+// iterates. rg_errorNumeric from a factorization is not an error of the run: the method just ends.
 rgResult rgRunGaussSeidel(rgRun* run, double* lambda, int limit, double relaxation);
 
 typedef struct rgNewtonOptions {

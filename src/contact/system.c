@@ -194,7 +194,7 @@ static double rgSystem_FindReference(const rgSystem* system, const rgSystemDef* 
     return reference > 0 ? reference : 1;
 }
 
-// c of ncp.14: what zero impulses leave wrong becomes about one.
+// c of ncp.14: the residual of zero impulses becomes about one.
 static double rgSystem_FindUnit(const rgSystem* system) {
     double largest = 0;
     for (int i = 0; i < system->blockCount; ++i) {

@@ -95,7 +95,7 @@ struct rgSystem {
     int* globalRow;      // n
     rgEliminated eliminated;
     const rgSystemOps* ops;
-    void* form; // what ops work on
+    void* form; // data of the operations
     const rgKernels* kernels;
     rgArena* arena;
     int factorizationCount;
@@ -105,7 +105,7 @@ typedef struct rgSystemDef {
     const rgContactProblem* problem;
     const rgLayout* layout;
     int memberCount;
-    const int* members; // blocks of the layout, ascending: an island, or what of it takes part
+    const int* members; // blocks of the layout, ascending: an island, or part of it
     rgContactModel model;
     rgSystemForm form;
     bool scaled;      // false: the paper's units

@@ -22,7 +22,7 @@ typedef struct rgActive {
 typedef struct rgContactSpace {
     rgMatrix G;
     rgMatrix K;        // of the last factorization
-    rgActive* actives; // dense: what K is made of
+    rgActive* actives; // dense: active parts of blocks in K
     int activeCount;
     const double** columns; // of G Z, by unknown
     double* slipColumns;    // those that are not columns of G
@@ -399,8 +399,7 @@ static void rgFindColumns(rgContactSpace* space) {
     }
 }
 
-// newton.15: Where K is symmetric, the lower triangle alone, and what of the upper is within a
-// block.
+// newton.15: Where K is symmetric, the lower triangle alone, and the blocks on the diagonal.
 static void rgFillDenseNewton(rgContactSpace* space, bool symmetric) {
     size_t ld = (size_t)space->K.ld;
     double* K = space->K.values;
@@ -435,8 +434,8 @@ static rgResult rgContact_FactorNewton(rgSystem* system, const double* A, const 
     return symmetric ? rgMatrix_Cholesky(&space->K, 0) : rgMatrix_Lu(&space->K, 0);
 }
 
-// newton.14: What is known before anything is solved: idle rows, and of slip the impulse along t
-// beyond mu times the normal one. True when there is any.
+// newton.14: Known parts of the solution: idle rows, and of slip the impulse along t beyond mu
+// times the normal one. True when there is any.
 static bool rgFindKnownSlip(const rgSystem* system, const rgContactSpace* space, const double* rhs,
                             double* x) {
     bool any = false;
@@ -462,7 +461,7 @@ static bool rgFindKnownSlip(const rgSystem* system, const rgContactSpace* space,
     return any;
 }
 
-// b' of newton.16: the right-hand sides of the unknowns, without what is known.
+// b' of newton.16: the right-hand sides of the unknowns, without the known parts.
 static void rgReduceSide(const rgContactSpace* space, const double* rhs, double* y) {
     for (int i = 0; i < space->activeCount; ++i) {
         const rgActive* active = space->actives + i;
@@ -498,7 +497,7 @@ static void rgExpandSolution(const rgContactSpace* space, const double* y, doubl
     }
 }
 
-// newton.16: The others follow what is known.
+// newton.16: Rows that follow from the known parts.
 static void rgSolveDenseNewton(const rgSystem* system, rgContactSpace* space, const double* rhs,
                                double* x) {
     double *moved = space->moved, *y = space->reduced, *left = y + system->n;

@@ -400,8 +400,8 @@ static void rgListOtherRows(const rgSystem* system, int i, rgJacobianKind kind, 
     }
 }
 
-// velocity.5: H = I + W' (E^-1 B) W over all rows at once: a symmetric product, and beside it what
-// follows the normal of a slip, and blocks that are taken whole. True when the rest is empty.
+// velocity.5: H = I + W' (E^-1 B) W over all rows at once: a symmetric product, and beside it the
+// columns of the normal in slips, and whole blocks. True when the rest is empty.
 static bool rgAddAllRows(const rgSystem* system, const rgJacobianKind* kinds) {
     const rgVelocitySpace* space = system->form;
     const rgMatrix* H = &space->H;
@@ -435,8 +435,8 @@ static bool rgAddAllRows(const rgSystem* system, const rgJacobianKind* kinds) {
     return false;
 }
 
-// H = I + sum of W' (E^-1 B) W; what is above the diagonal is left out when H is symmetric, which
-// is returned. kinds NULL: E^-1 B is diagonal.
+// H = I + sum of W' (E^-1 B) W; its upper triangle is left out when H is symmetric, which is
+// returned. kinds NULL: E^-1 B is diagonal.
 static bool rgAssembleH(const rgSystem* system, const rgJacobianKind* kinds) {
     rgVelocitySpace* space = system->form;
     const rgWhitened* rows = &space->rows;
@@ -557,8 +557,8 @@ static bool rgInvertRows(const rgVelocitySpace* space, const rgSystemBlock* bloc
     return regular;
 }
 
-// Slip with the same compliance along both tangents: across t, the normal, and along t what
-// follows it.
+// Slip with the same compliance along both tangents: across t, the normal, and the share of the
+// normal along t.
 static void rgInvertSlip(const rgVelocitySpace* space, const rgSystemBlock* block, const double* A,
                          const double* B, double eps) {
     rgSlip slip = rgSlip_Of(block, A, B);

@@ -1,5 +1,6 @@
 // Numbers of the contact solver, each in one place. A name ends in its quantity. Behind the value:
-// the quantity it is relative to [unit], what doubling it does, and the experiment that chose it:
+// the quantity it is relative to [unit], the effect of doubling it, and the experiment that chose
+// it:
 //   [abl]  left out or changed alone, docs/notebook/auto.md (2026-11-18, numbers)
 //   [x.md] a table of docs/theory/x.md;  [note] docs/notebook/auto.md
 //   [piles] docs/notebook/piles.md

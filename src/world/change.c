@@ -1,6 +1,7 @@
 // Parameters that change while a world runs. The model is shared and constant; a world that changes
 // a part reads a model of its own, which has copies of the arrays of that kind of part and shares
-// all others. A changed world does to the bit what a world of a model with these parameters does.
+// all others. A changed world takes steps of the same bits as a world of a model with these
+// parameters.
 // Changes belong to the state.
 #include "rigor/inertia.h"
 #include "world/world.h"
@@ -66,7 +67,7 @@ static const rgField rgEqualityFields[] = {
     RG_BOOL(rgEqualityDef, disabled),
 };
 
-// Members in a row are what the tables above take them for.
+// The tables above rely on the order of members.
 #define RG_SPAN(type, first, last)                                                                 \
     ((offsetof(type, last) + sizeof(((type*)0)->last) - offsetof(type, first)) / sizeof(double))
 _Static_assert(RG_SPAN(rgWorldDef, gravity, gravity) == 3, "");

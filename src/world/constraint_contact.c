@@ -3,7 +3,7 @@
 // constraints.5, constraints.8.
 #include "world/world.h"
 
-// The material of a pair, with what the world overrides.
+// Material of a pair, with the overrides of the world's definition.
 rgMaterial rgContactSet_Material(const rgContactSet* contacts, const rgWorldDef* def,
                                  const rgModel* model, const rgContactPoint* point) {
     rgShapeId a = {contacts->colliders[point->colliderA].shape + 1};

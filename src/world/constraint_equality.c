@@ -324,9 +324,8 @@ static void rgSetRigidLoop(rgConstraintSet* constraints, const rgKinematics* kin
     constraints->isOpen[equality] = violation > RG_OPEN_VIOLATION;
 }
 
-// projection.8: An open connect or weld, beyond the reach of what it joins or not closed yet: a
-// spring and damper, critical for what the loop moves, that pulls at no more than the push-out
-// speed.
+// projection.8: An open connect or weld, out of reach or not closed yet: a spring and damper,
+// critically damped for the mass of the loop, that closes at the push-out speed at most.
 static void rgSetOpenLoop(rgWorld* world, int first) {
     rgRows* rows = &world->constraints.rows;
     double G[6], sum[2] = {0}, T = RG_OPEN_STEPS * world->settings.dt,

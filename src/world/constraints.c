@@ -273,8 +273,7 @@ bool rgConstraintSet_LoopIsOpen(const rgConstraintSet* constraints, int row) {
     return source->kind == rg_constraintEquality && constraints->isOpen[source->index];
 }
 
-// Contacts that give way to a kinematic body, and loops that are open: rows without a rigid
-// solution, or beyond the reach of what they join.
+// Contacts that give way to a kinematic body, and open loops: rows without a rigid solution.
 int rgConstraintSet_MarkRegularized(const rgConstraintSet* constraints, rgContactSet* contacts) {
     const rgRows* rows = &constraints->rows;
     int count = 0;

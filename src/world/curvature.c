@@ -157,10 +157,10 @@ void rgAddCurvatureSlips(rgWorld* world) {
         bias[r] += rgDot(point->curvatureSlip, point->tangent1);
         bias[r + 1] += rgDot(point->curvatureSlip, point->tangent2);
         for (int k = r; k < r + 2 && point->rollingShare > 0; ++k) {
-            bias[k] +=
-                point->rollingShare * rgConstraintSet_RowProjectionChange(
-                                          &world->constraints, &world->kinematics, &world->fast, k,
-                                          NULL); // what turns moves on with free.10
+            bias[k] += point->rollingShare *
+                       rgConstraintSet_RowProjectionChange(&world->constraints, &world->kinematics,
+                                                           &world->fast, k,
+                                                           NULL); // fast trees: free.10
         }
     }
 }

@@ -451,8 +451,8 @@ void rgWorld_FastForce(rgWorld* world, int tree, const double* v, double* force)
     }
 }
 
-// free.12 solved for the force that, beside tau, makes the parts end as asked. Starts from one that
-// is near; M is near enough to what the parts weigh.
+// free.12 solved for the force that, beside tau, makes the substeps end at the target. Starts from
+// one that is near, by Newton's method with M in place of the derivative.
 void rgWorld_FindSubstepForce(rgWorld* world, int tree, const rgTargetVelocity* target,
                               double* force) {
     const rgTree* range = &world->model->trees[tree];

@@ -191,7 +191,7 @@ void rgKinematics_SetMidVelocity(rgKinematics* kinematics) {
     }
 }
 
-// free.2: dt (tau - b), or what free.10 has in its place.
+// free.2: dt (tau - b); free.10 for fast trees.
 static void rgWorld_TreeImpulse(rgWorld* world, int tree, double* x) {
     const rgTree* range = &world->model->trees[tree];
     size_t bytes = (size_t)range->dofCount * sizeof(double);

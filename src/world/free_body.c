@@ -187,7 +187,7 @@ void rgWorld_FreeBodyForce(const rgWorld* world, const rgLink* link, const doubl
     rgQuat q = rgKinematics_FreeRotation(&world->kinematics, link);
     rgVec3 c = rgRotate(q, link->center), push = rgLoad3(impulse);
     rgVec3 turn = rgSub(rgLoad3(impulse + 3), rgRotateBack(q, rgCross(c, push)));
-    // the free motion: v less what the impulse changes
+    // the free motion: v less the change by the impulse
     rgVec3 rateChange = rgInvertMoment(I, turn);
     rgVec3 w = rgLoad3(world->kinematics.v + link->v + 3), spin = rgSub(rgLoad3(v + 3), rateChange);
     rgVec3 rest = rgAdd(rgLoad3(v), rgCross(rgRotate(q, rateChange), c));

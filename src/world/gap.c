@@ -424,9 +424,8 @@ static void rgContactSet_SetRolling(const rgContactSet* contacts, const rgModel*
     }
 }
 
-// gap.1: Where the surfaces will be nearest at the end of the paths that are foreseen: what the
-// gap is there less what straight paths would leave, and half of what the slip of the points that
-// meet changes by.
+// gap.1: Nearest points of the surfaces at the predicted end of the step: gapCorrection is the gap
+// there less the gap of straight paths, curvatureSlip half of the change of the slip.
 static void rgWorld_RollContact(const rgWorld* world, rgContactPoint* point) {
     const rgDynamics* e = world->readout->start;
     const rgCollider *A = &world->contacts.colliders[point->colliderA],

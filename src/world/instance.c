@@ -1,4 +1,4 @@
-// One world after the other in the workspace of one: what a batch does on each of its threads.
+// Bind worlds one after the other to the workspace of one; a batch has one on each thread.
 #include "world/world.h"
 
 #include <string.h>

@@ -234,14 +234,14 @@ static bool rgInverse_HasOpenSprings(const rgInverseCall* call) {
     return any;
 }
 
-// Solve for what is allowed, then judge with what was asked.
+// Solve for an admissible velocity, then judge the given one.
 static rgResult rgInverse_SolveImpulses(rgInverseCall* call) {
     rgInverseResult* out = call->result;
     rgRows* rows = &call->world->constraints.rows;
     rgInverseProblem problem = rgInverse_Problem(call, call->work->target);
     rgResult result = rgInverseProblem_Solve(&problem, rows->lambda, &out->contact);
     if (result != rg_ok) {
-        return rg_errorNumeric; // what it refuses came from numbers that are none
+        return rg_errorNumeric; // infinite or NaN input
     }
     result = rgInverse_FindOpen(call);
     if (result == rg_ok && call->def->feasible && rgInverse_HasOpenSprings(call)) {
@@ -344,7 +344,7 @@ static void rgInverse_AddBase(rgInverseCall* call, const rgLink* link, int index
         (rgInverseBase){{body + 1}, force, rgSub(torque, rgCross(arm, force))};
 }
 
-// Length of what the unactuated rows among three or one must be given; zero if it is nothing beside
+// Norm of the missing force of the unactuated rows among three or one; zero if it is small beside
 // the forces that act there, or within the tolerance.
 static double rgInverse_MissingForce(const rgInverseCall* call, int first, int count) {
     const rgInverseWork* work = call->work;
@@ -607,7 +607,7 @@ static rgResult rgInverse_Run(rgInverseCall* call, const double* vRef) {
     if (result != rg_ok) {
         return result;
     }
-    rgInverse_Target(call);                 // J v_ref + gamma -> what is allowed
+    rgInverse_Target(call);                 // J v_ref + gamma -> admissible velocity of rows
     rgInverse_RequiredForce(call);          // v_ref -> RNEA
     result = rgInverse_SolveImpulses(call); // -> lambda
     if (result != rg_ok) {

@@ -7,7 +7,7 @@
 typedef struct rgInverseOpen {
     rgBlock block;       // of the reduced problem
     int first, count;    // rows of the full problem
-    double ray[6];       // what follows the normal impulse: full = ray * normal
+    double ray[6];       // impulses per normal impulse: full = ray * normal
     bool independent[6]; // rows that are unknowns of their own
     bool normalIsGiven;  // compliant contact: only the other rows are open
     double normal;       // then: its normal impulse
@@ -69,7 +69,7 @@ typedef struct rgInverseCall {
     rgInverseResult* result;
 } rgInverseCall;
 
-// inverse_rows.c: what the wanted velocity says about every row.
+// inverse_rows.c: velocity, impulse and state of every row for the given velocity.
 void rgInverse_Reference(rgInverseCall* call); // reference
 void rgInverse_Start(rgInverseCall* call);     // lambda to start from
 void rgInverse_Target(rgInverseCall* call);    // target, violations, impulses of compliant rows

@@ -1,6 +1,6 @@
-// Inverse dynamics, row by row: the velocity that the reference asks of each, where the impulses
-// start, how far the reference is from what the constraints allow, closed forms of compliant rows,
-// and which impulses stay open. inverse.5-9.
+// Inverse dynamics, row by row: reference velocity, start of the impulses, distance of the
+// reference from the admissible velocities, closed forms of compliant rows, open impulses.
+// inverse.5-9.
 #include "world/inverse.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static void rgFrictionRay(const rgBlock* block, const double* velocity, double s
     }
 }
 
-// Tangential springs say what friction goes with a normal impulse: theirs, cut to the cone.
+// Friction of tangential springs for a normal impulse, cut to the cone.
 static void rgSpringFriction(const rgBlock* block, const double* velocity, double R,
                              double* lambda) {
     double bound = block->mu * lambda[2], length = hypot(velocity[0], velocity[1]) / R;
@@ -239,7 +239,7 @@ void rgInverse_Target(rgInverseCall* call) {
     }
 }
 
-// ---- what stays open
+// ---- open impulses
 
 static rgResult rgInverse_AddOpen(rgInverseCall* call, const rgInverseOpen* open) {
     rgInverseWork* work = call->work;

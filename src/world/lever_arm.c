@@ -51,7 +51,7 @@ static double rgSpinLength(const rgContactSet* contacts, const rgContactPoint* p
     return isfinite(fmin(a, b)) ? fmin(a, b) : RG_LEAST_REACH;
 }
 
-// A row that measures coordinates: metres at the end of what its first coordinate turns.
+// Row of coordinates: lever arm of its first coordinate [m].
 static double rgCoordinateLength(const rgConstraintSet* constraints, const rgKinematics* kinematics,
                                  int row) {
     const rgRows* rows = &constraints->rows;

@@ -78,7 +78,7 @@ void rgMonitor_CheckPair(rgWorld* world, rgPairMemory* pair, const rgManifold* m
 
 // ---- contact forces (monitor.2)
 
-// The largest normal force beside the weight of all that moves, and beside what stops it in a step.
+// Largest normal force, over the weight of all bodies and the force that stops them in a step.
 static void rgMonitor_Forces(rgWorld* world) {
     rgMonitor* monitor = &world->monitor;
     const rgContactPoint* point = NULL;
@@ -133,7 +133,7 @@ static double rgContactSet_SpringEnergy(const rgContactSet* contacts) {
     return sum;
 }
 
-// monitor.3: The kinetic energy is a hundred times what it would be without the rise.
+// monitor.3: Kinetic energy a hundred times that without the rise.
 static bool rgMonitor_IsRunaway(const rgModel* model, double kinetic, double rise) {
     double slow = 0.5 * model->info.mass * RG_RUNAWAY_SPEED * RG_RUNAWAY_SPEED;
     return kinetic > slow && rise > (1 - 1.0 / RG_RUNAWAY_RATIO) * kinetic;

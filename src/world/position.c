@@ -199,8 +199,8 @@ void rgWorld_StepVelocityAfter(const rgWorld* world, double* v) {
     }
 }
 
-// Rates of joints that turn freely, from axes of the body to those of its parent or back: what
-// spins changes its rate steadily there, and not as seen by itself.
+// Rates of joints that turn freely, from axes of the body to those of its parent or back: in axes
+// of the parent they change steadily, in those of a spinning body they do not.
 void rgKinematics_TurnRates(const rgKinematics* kinematics, double* v, bool out) {
     const rgModel* model = kinematics->dynamics->model;
     for (int i = 1; i < model->linkCount; ++i) {
@@ -216,8 +216,8 @@ void rgKinematics_TurnRates(const rgKinematics* kinematics, double* v, bool out)
     }
 }
 
-// free.3: Of the last two changes the smaller, where they point the same way: an impact, or what
-// jitters, says nothing about the next step.
+// free.3: Of the last two changes the smaller, where they point the same way: impacts and jitter do
+// not predict the next step.
 void rgPredictChange(const double* last, const double* now, int count, double* predictor) {
     double both = 0, a = 0, b = 0;
     for (int k = 0; k < count; ++k) {

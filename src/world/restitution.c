@@ -91,8 +91,8 @@ static bool rgMarkIslands(rgConstraintSet* constraints, const rgWorldDef* def,
     return any;
 }
 
-// Where the work reaches what is allowed, on the parabola through both sides and the third point:
-// work is quadratic in the share while the same contacts carry.
+// Share at which the work reaches its bound, on the parabola through both sides and the third
+// point: work is quadratic in the share while the set of loaded contacts stays.
 static double rgIsland_NextShare(const rgIsland* island, double work) {
     double span = island->high - island->low, low = island->lowWork;
     double slope = (island->highWork - low) / span, bend = 0;
@@ -161,7 +161,7 @@ bool rgReviseRestitution(rgWorld* world, bool last) {
         rgIsland* island = &world->constraints.islands[i];
         double solved = island->share;
         bool again = island->limited && rgNarrowIsland(island, first);
-        island->share = again && !last ? island->share : island->low; // what was last allowed
+        island->share = again && !last ? island->share : island->low; // the last admissible share
         open = open || (island->limited && island->share != solved);
     }
     return open;

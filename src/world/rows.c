@@ -141,7 +141,7 @@ int rgRows_AddAlike(rgRows* rows, const rgAllocator* allocator, rgBlock block, i
     return rgRows_OpenOver(rows, block, count);
 }
 
-// Put an entry in its place among `count` sorted ones; what is there already adds up.
+// Insert an entry among `count` sorted ones; entries of one column add up.
 void rgInsertEntry(int* columns, double* values, int* count, int column, double value) {
     int at = *count;
     while (at > 0 && columns[at - 1] > column) {
@@ -196,7 +196,7 @@ int rgRows_AddCopy(rgRows* rows, const rgAllocator* allocator, rgBlock block, co
     return rgRows_OpenOver(rows, block, count);
 }
 
-// The least of what the trees that a row acts on were moved by.
+// Shortest drift time of the trees of a row.
 double rgRows_DriftTime(const rgConstraintSet* constraints, const rgKinematics* kinematics,
                         double dt, int row) {
     const rgRows* rows = &constraints->rows;

@@ -89,7 +89,7 @@ static double rgTendonActuatorForce(const rgTransmission* transmission, const rg
 // A coordinate with limits, and which way it went beyond one of them.
 typedef struct rgBeyond {
     double depth; // negative, or 0
-    double sign;  // of what brings it back; 0: within
+    double sign;  // of the force that brings it back; 0: within
 } rgBeyond;
 
 static rgBeyond rgBeyondLimits(bool limited, double x, double lower, double upper) {

@@ -1,6 +1,6 @@
 // Sleep of trees that rows connect, once all of them have been slow for a while. Sleepers keep
-// their positions and contact memory; collision and solver leave them out until something touches
-// them or a user changes what acts on them. step.15, step.16.
+// their positions and contact memory; collision and solver leave them out until a contact
+// or a change of their inputs wakes them. step.15, step.16.
 #include "world/world.h"
 
 #include <string.h>

@@ -46,7 +46,8 @@ static void rgNormalizeQuats(const rgModel* model, double* q) {
     for (int i = 1; i < model->linkCount; ++i) {
         int at = rgQuatIndex(&model->links[i]);
         double norm = at >= 0 ? rgNorm4(q + at) : 1;
-        // A quaternion that is a unit up to rounding stays as it is: what was read can be set.
+        // A quaternion of unit length up to rounding keeps its bits: a state that was read can be
+        // set.
         for (int k = 0; fabs(norm - 1) > 1e-15 && k < 4; ++k) {
             q[at + k] /= norm;
         }
@@ -122,7 +123,7 @@ static rgResult rgWorld_FindFreeLink(const rgWorld* world, rgBodyId body, const 
     return settable ? rg_ok : rg_errorUnsupported;
 }
 
-// Velocity of the link's frame, which is what v holds, from that of a body fixed to it.
+// Velocity of the link's frame, which v holds, from that of a body fixed to it.
 static void rgWorld_StoreFreeVelocity(rgWorld* world, rgBodyId body, const rgLink* link,
                                       rgSpatial velocity) {
     const double* q = world->state.q + link->q + 3;
@@ -586,7 +587,7 @@ rgResult rgWorld_EnableBody(rgWorld* world, rgBodyId body, bool enabled) {
     const rgModel* model = world->model;
     int tree = model->links[model->bodyPlaces[body.index1 - 1].link].tree;
     if (tree < 0) {
-        return rg_ok; // what is fixed to the world has nothing to stop
+        return rg_ok; // fixed to the world: always at rest
     }
     rgSleep_WakeLink(&world->sleep, &world->state, world->model, model->trees[tree].firstLink);
     world->state.asleep[tree] = !enabled;

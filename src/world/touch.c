@@ -77,7 +77,7 @@ const rgTouch* rgWorld_Touches(const rgWorld* world, int* count) {
         return rgNothing(count);
     }
     rgReadout* readout = world->readout;
-    // A step has put what it found in the place of what was there before.
+    // A step swaps the memories: its own contacts are in memory 0, those before in memory 1.
     const rgMemory* now = &world->warmStart.memories[readout->committed ? 0 : 1];
     const rgMemory* last = &world->warmStart.memories[readout->committed ? 1 : 0];
     if (!readout->touchesValid) {

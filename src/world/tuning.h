@@ -1,5 +1,5 @@
 // Numbers of the time step, each in one place. A name ends in its quantity. Behind the value: the
-// quantity it is relative to [unit], what doubling it does, and the experiment that chose it:
+// quantity it is relative to [unit], the effect of doubling it, and the experiment that chose it:
 //   [x.md]  docs/theory/x.md;  [note] docs/notebook/step.md
 //   [t x]   test/world/test_x.c fails with half or twice the value
 //   [inh]   inherited, not measured
@@ -13,7 +13,7 @@
 #define RG_CREEP_SPEED      1e-7  // [m/s] of a slip that may be wrong. [t bristle]
 #define RG_STICK_SPEED      1e-6  // [m/s] of contacts that stick. [inh]
 #define RG_STICK_CONE_RATIO 1e-4  // distance from the cone / mu lambda_n of the same. [inh]
-#define RG_REST_RATIO       1e-2 // v / (g dt) of what rests, w^2 r / g of what does not roll. [inh]
+#define RG_REST_RATIO       1e-2  // v / (g dt) at rest, w^2 r / g of bodies that do not roll. [inh]
 #define RG_LEAST_REACH      1 // [m] of a coordinate that moves neither shape nor mass. [t joints]
 
 // Contacts.
@@ -87,7 +87,7 @@
 #define RG_ANOMALY_DEPTH_RATIO  0.02 // sudden depth / radius of the smaller shape
 #define RG_ANOMALY_LEAST_DEPTH  1e-3 // [m] beside it
 
-#define RG_RUNAWAY_RATIO 100 // kinetic energy / what the energy allows, of an error. [inh]
+#define RG_RUNAWAY_RATIO 100 // kinetic energy / that of the energy balance, of an error. [inh]
 #define RG_RUNAWAY_SPEED 100 // [m/s] of all that moves, below which there is none. [inh]
 #define RG_LIGHT_SPEED   3e8 // [m/s], [rad/s] that nothing reaches
 

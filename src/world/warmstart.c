@@ -19,8 +19,8 @@ static void rgContactSet_MarkColliders(rgContactSet* contacts, const rgSleep* sl
     }
 }
 
-// Boxes of planes are unbounded, but what is further above one than the pair's margin has no
-// points with it.
+// Boxes of planes are unbounded, but shapes further above one than the pair's margin have no points
+// with it.
 static bool rgContactSet_IsAbove(const rgContactSet* contacts, const rgWorldDef* def, int plane,
                                  int other, const rgBox* box) {
     const rgCollider *P = &contacts->colliders[plane], *O = &contacts->colliders[other];

@@ -89,7 +89,7 @@ void rgAnderson_Accelerate(rgAnderson* anderson, double* image) {
     step = sqrt(step);
     if (anderson->lastStep >= 0) {
         if (step > 2 * anderson->lastStep) {
-            // The last accelerated step did harm: forget what led to it.
+            // The last accelerated step raised the residual: clear the history.
             anderson->count = 0;
             anderson->next = 0;
         } else {

@@ -137,8 +137,8 @@ rgResult rgRunBisection(rgRun* run, int limit, double relaxation) {
                                              .penalty = NAN});
     }
     system->bisect = false;
-    // What the method says is its last iterate, not the one that happened to break the exact law
-    // least.
+    // The result of the method is its last iterate, not the one with the least residual of the
+    // exact law.
     rgSystem_Project(system, lambda);
     memcpy(run->best, lambda, bytes);
     run->bestResidual = INFINITY;

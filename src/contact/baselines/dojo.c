@@ -184,7 +184,7 @@ static void rgDojo_Linearize(rgDojo* dojo) {
     }
 }
 
-// What is left of the products for a target mu: of a cone and of a line.
+// Residual of the products for a target mu: of a cone and of a line.
 static void rgDojo_ConeError(const rgDojoCone* cone, double targetMu, double error[3]) {
     rgJordan(cone->b, cone->e, error);
     for (int k = 0; k < 3; ++k) {

@@ -11,7 +11,7 @@
 #define RG_PIVOT_MOST   2000  // variables of one island; the table has their square
 #define RG_PIVOT_TRIES  3     // with other covering vectors
 #define RG_PIVOT_LEAST  1e-11 // of an entry that is pivoted on, over the largest of its column
-#define RG_PIVOT_END    1e-9  // of z_0, over its first value: what is left is rounding
+#define RG_PIVOT_END    1e-9  // of z_0, over its first value: the rest is rounding
 #define RG_PIVOT_SWEEPS 200   // that take rounding away
 
 // One variable z: how it acts on impulses, and how it is coupled with others without them.
