@@ -1,4 +1,4 @@
-// Results, diagnostics, memory and tasks: what every other header builds on.
+// Results, diagnostics, memory and tasks. Every other header includes this one.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,13 +20,13 @@
 #define RG_VERSION_PATCH 0
 #define RG_VERSION       (RG_VERSION_MAJOR * 10000 + RG_VERSION_MINOR * 100 + RG_VERSION_PATCH)
 
-/// Why a call could not be carried out. What the mathematics did is in a report instead.
+/// Reason for which a call failed. The outcome of a computation is in its report instead.
 typedef enum rgResult {
     rg_ok,
     rg_errorArgument,    ///< a value that the call refuses; nothing was changed
     rg_errorMemory,      ///< the allocator returned NULL
     rg_errorFile,        ///< a file could not be opened, read or written
-    rg_errorFormat,      ///< a file was read and is not what it should be
+    rg_errorFormat,      ///< a file was read and its content is wrong
     rg_errorUnsupported, ///< well-formed, and something that rigor does not do
     rg_errorNumeric, ///< not a number where one is needed, or a matrix that cannot be factorized
     rg_errorVersion, ///< header and library differ
@@ -78,7 +78,7 @@ RG_API int rgNearestName(const char* name, const char* const* names, int count);
 typedef void rgTaskFcn(int index, int worker, void* taskContext);
 
 /// Runs parallel loops. Zero-initialized: the calling thread does everything, in order. Results of
-/// rigor are the same bits whatever runs the loop.
+/// rigor have the same bits for any scheduler.
 typedef struct rgTasks {
     void (*run)(int count, rgTaskFcn* task, void* taskContext, void* context);
     int workerCount; ///< worker in rgTaskFcn is below this; 0 counts as 1

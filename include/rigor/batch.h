@@ -2,12 +2,12 @@
 #pragma once
 #include "rigor/linearize.h"
 
-/// N worlds of one model. A world is to the bit what an rgWorld of the same settings would be,
-/// whatever its neighbours do and however many threads there are. Only a world's state is kept per
-/// world; the model is shared, and work memory belongs to the threads. One caller at a time.
+/// N worlds of one model. A world has the bits of an rgWorld of the same settings, for any
+/// neighbours and any number of threads. Only a world's state is kept per world; the model is
+/// shared, and work memory belongs to the threads. One caller at a time.
 typedef struct rgBatch rgBatch;
 
-/// Start from rgDefaultBatchDef(), then change what you mean to change.
+/// Start from rgDefaultBatchDef(), then set members.
 typedef struct rgBatchDef {
     int worldCount;     ///< N, at least 1
     rgWorldDef world;   ///< of every world; tasks and hooks stay unset: see tasks and rgRolloutDef
@@ -39,7 +39,7 @@ typedef enum rgBatchArray {
 } rgBatchArray;
 
 /// An array where it is: entry (i, k) is at data[i * stride + k]. Valid until the batch is
-/// destroyed; the next call may change what is in it.
+/// destroyed; the next call may change its contents.
 typedef struct rgBatchView {
     const double* data;
     int rowCount, columnCount;
@@ -70,8 +70,8 @@ typedef struct rgWorldStatus {
     double penetration;   ///< deepest at the start of a step [m]
 } rgWorldStatus;
 
-/// What may differ from world to world. Values are rows of N as in rgBatchArray; those that are NAN
-/// are as the model and the batch's def say.
+/// Parameters that may differ from world to world. Values are rows of N as in rgBatchArray; those
+/// that are NAN are as the model and the batch's def say.
 typedef enum rgBatchParameter {
     rg_parameterGravity,     ///< 3 [m/s^2]
     rg_parameterMass,        ///< a factor per body, of mass and moments of inertia
@@ -92,10 +92,10 @@ typedef rgResult rgWorldPolicyFcn(rgWorld* world, int index, int step, void* con
 
 /// Closed loop, all worlds: called before each step of the batch by the thread that called
 /// rgBatch_Rollout(). It may read and write arrays and reset worlds. Anything but rg_ok ends the
-/// rollout, and is what that returns.
+/// rollout and becomes its result.
 typedef rgResult rgBatchPolicyFcn(rgBatch* batch, int step, void* context);
 
-/// Start from rgDefaultRolloutDef(), then change what you mean to change. Arrays are dense, with
+/// Start from rgDefaultRolloutDef(), then set members. Arrays are dense, with
 /// the last index fastest; their counts are in numbers and must fit.
 typedef struct rgRolloutDef {
     int stepCount;          ///< T
@@ -130,8 +130,8 @@ RG_API rgResult rgCreateBatch(const rgModel* model, const rgBatchDef* def,
                               rgDiagnostics* diagnostics, rgBatch** batch);
 RG_API void rgDestroyBatch(rgBatch* batch);
 
-/// Advance by so many steps, with controls as they are. What goes wrong in a world is in its
-/// status; the result says only whether the call could be carried out.
+/// Advance by so many steps, with controls as they are. Failures of a world are in its
+/// status; the result is that of the call.
 RG_API rgResult rgBatch_Step(rgBatch* batch, int stepCount, const rgWorldMask* mask);
 /// Contacts and sensors at the current state, without moving.
 RG_API rgResult rgBatch_Forward(rgBatch* batch, const rgWorldMask* mask);
@@ -141,7 +141,7 @@ RG_API rgResult rgBatch_Rollout(rgBatch* batch, const rgRolloutDef* def, const r
 
 /// As rgWorld_Reset(), and the status is new.
 RG_API rgResult rgBatch_Reset(rgBatch* batch, rgKeyId key, const rgWorldMask* mask);
-/// Start from what rgWorld_Save() or rgBatch_Save() kept of a world of this model.
+/// Start from bytes that rgWorld_Save() or rgBatch_Save() wrote for a world of this model.
 RG_API rgResult rgBatch_Restore(rgBatch* batch, const void* bytes, size_t byteCount,
                                 const rgWorldMask* mask);
 RG_API size_t rgBatch_StateSize(const rgBatch* batch, int world); ///< bytes
@@ -158,7 +158,7 @@ RG_API rgResult rgBatch_Read(const rgBatch* batch, rgBatchArray array, double* v
 RG_API rgBatchView rgBatch_View(const rgBatch* batch, rgBatchArray array);
 
 /// Set rows of a parameter, as rgBatch_Write() does; it stays through resets. A world that refuses
-/// its row stops with rg_faultParameter. What else can differ, rgBatch_Each() can change.
+/// its row stops with rg_faultParameter. For other parameters use rgBatch_Each().
 RG_API rgResult rgBatch_SetParameter(rgBatch* batch, rgBatchParameter parameter,
                                      const double* values, size_t count, const rgWorldMask* mask,
                                      rgDiagnostics* diagnostics);
@@ -187,8 +187,9 @@ RG_API double rgRandomUnit(uint64_t seed, uint64_t index);   ///< uniform in [0,
 RG_API double rgRandomNormal(uint64_t seed, uint64_t index); ///< mean 0, variance 1
 
 /// rgWorld_Derivatives() of all worlds, on all threads: worldCount x vCount x columns each; NULL
-/// for what is not wanted. answers, one per world, or NULL: counts, without matrices. What stands
-/// for worlds that are left out, or that fail and stop, stays as it was. The def must not advance.
+/// for matrices that are not wanted. answers, one per world, or NULL: counts, without matrices.
+/// Rows of worlds that are left out, or that fail and stop, stay as they were. The def must not
+/// advance.
 RG_API rgResult rgBatch_Derivatives(rgBatch* batch, const rgDerivativeDef* def, double* nextQ,
                                     double* nextV, rgDerivatives* answers, const rgWorldMask* mask);
 /// rgWorld_Adjoint() likewise: qBar and vBar worldCount x vCount, out worldCount x columns.

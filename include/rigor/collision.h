@@ -7,7 +7,7 @@ typedef struct rgBox {
     rgVec3 lower, upper; ///< [m]; infinite for planes
 } rgBox;
 
-/// What a geometry is made from. Start from rgDefaultGeometryDef().
+/// Definition of a geometry. Start from rgDefaultGeometryDef().
 typedef struct rgGeometryDef {
     rgShapeKind kind;
     rgVec3 size;            ///< meaning: see rgShapeKind [m]
@@ -96,7 +96,7 @@ typedef struct rgManifold {
     rgManifoldPoint points[RG_MANIFOLD_CAPACITY];
 } rgManifold;
 
-/// What a pair remembers from call to call to be fast. Zero-initialized: nothing yet. It may change
+/// Memory of a pair from call to call, for speed. Zero-initialized: nothing yet. It may change
 /// results within rounding and the choice of points, hence belongs to the state that is saved and
 /// restored.
 typedef struct rgPairCache {
@@ -105,14 +105,14 @@ typedef struct rgPairCache {
     int32_t simplexA[3], simplexB[3];
     int32_t simplexCount; ///< vertices of the nearest feature; -1: features of smooth shapes
     int32_t touching;     ///< the last gap was close to zero
-    // Deep pairs: what the last search of all directions found, and where B was. Pairs that are
-    // apart: a distance that they had, as a negative depth.
+    // Deep pairs: result of the last search of all directions, and the pose of B then. Pairs that
+    // are apart: a distance that they had, as a negative depth.
     float offset[3], turn[4]; ///< from A's center to B's, and B's rotation, in A's frame
     float depth;              ///< least depth then [m]
     float reach;              ///< from the nearest point of A - B to the border of its face [m]
     float rest;               ///< any other minimum was deeper than this [m]; 0: not known
     // Hulls below planes: the vertices chosen (simplexA, simplexB), the plane's normal in the
-    // hull's frame (axis), what was left of the margin (reach), and their distance (rest).
+    // hull's frame (axis), the rest of the margin (reach), and their distance (rest).
 } rgPairCache;
 
 /// Points of A and B whose gap is at most margin, 4 at most for two convex shapes and
@@ -216,7 +216,7 @@ RG_API rgResult rgBroadphase_Move(rgBroadphase* broadphase, int proxy, rgBox box
 RG_API rgResult rgBroadphase_Update(rgBroadphase* broadphase, rgPairFilterFcn* filter,
                                     void* context);
 /// Pairs whose fat boxes overlap and whom the filter let through, ordered by a, then b: the same
-/// whatever the history of the tree. A view until the next update.
+/// for any history of the tree. A view until the next update.
 RG_API const rgProxyPair* rgBroadphase_Pairs(const rgBroadphase* broadphase, int* count);
 RG_API rgPairChanges rgBroadphase_Changes(const rgBroadphase* broadphase);
 /// Whether the boxes given last (not fattened) overlap, once grown by margin.

@@ -67,13 +67,13 @@ typedef struct rgContactProblem {
     rgDelassus delassus;
     const double* freeVelocity; ///< g [m/s], n
     const double* compliance;   ///< diagonal of R [1/kg], n; NULL means rigid
-    const double* rowLength;  ///< n: what turns a row's velocity into m/s where rows of other units
-                              ///< meet; of a contact's first three rows the first counts. NULL: 1
-    double referenceVelocity; ///< [m/s] that an island's errors are compared with at least, such
-                              ///< as |gravity| dt; 0: 1e-3 of what zero impulses leave wrong
+    const double* rowLength;    ///< n: factor to m/s of a row's velocity, where rows of other units
+                                ///< meet; of a contact's first three rows the first counts. NULL: 1
+    double referenceVelocity;   ///< [m/s] that an island's errors are compared with at least, such
+                                ///< as |gravity| dt; 0: 1e-3 of the error of zero impulses
 } rgContactProblem;
 
-/// Exact Coulomb friction, and what others put in its place (docs/theory/models.md).
+/// Exact Coulomb friction, and approximations of it (docs/theory/models.md).
 typedef enum rgContactModel {
     rg_modelNcp,  ///< exact
     rg_modelCcp,  ///< the convex relaxation that drops Gamma (MuJoCo, Drake)
@@ -111,7 +111,7 @@ typedef enum rgPenaltyRule {
     rg_penaltyConstant
 } rgPenaltyRule;
 
-/// What ends a solve: the judge's residual, or the paper's test on ADMM's own iterates.
+/// Test that ends a solve: the judge's residual, or the paper's test on ADMM's own iterates.
 typedef enum rgStopTest { rg_stopJudge, rg_stopPaper } rgStopTest;
 
 /// ADMM. The default is the paper's Algorithm 1 to the letter; rgAcceleratedAdmmDef() has all
@@ -130,7 +130,7 @@ typedef struct rgAdmmDef {
     int cooldown;        ///< addition: iterations between two moves of rho, 1 means none
 } rgAdmmDef;
 
-/// Parts of auto's plan (docs/theory/auto.md). Each can be switched off to see what it is worth.
+/// Parts of auto's plan (docs/theory/auto.md). Each can be switched off, for ablations.
 typedef enum rgPlanPart {
     rg_planStart = 1 << 0,       ///< Newton from the start
     rg_planProximal = 1 << 1,    ///< its proximal term
@@ -142,14 +142,14 @@ typedef enum rgPlanPart {
     rg_planCertificate = 1 << 6, ///< the search for a proof that there is no solution
 } rgPlanPart;
 
-/// Start from rgDefaultContactSolverDef(), then change what you mean to change.
+/// Start from rgDefaultContactSolverDef(), then set members.
 typedef struct rgContactSolverDef {
     rgContactMethod method;
     rgContactModel model;
     int maxIterations;        ///< of the chosen method; auto counts all phases together
     double tolerance;         ///< on the judge's residual [-], or the paper's eps_abs
-    double accuracy;          ///< of auto: residual [-] that is enough for islands that move; what
-                              ///< rests is solved to the tolerance. 0: the tolerance for all
+    double accuracy;          ///< of auto: residual [-] that is enough for islands that move; those
+                              ///< at rest have the tolerance. 0: the tolerance for all
     double relativeTolerance; ///< the paper's test only: eps_rel, 0 means absolute alone
     rgStopTest stop;
     double overRelaxation; ///< PGS and bisection, 1 means none
@@ -175,10 +175,10 @@ typedef enum rgContactStatus {
 
 /// How far impulses are from a solution; zero for an exact one. ncp.9-12.
 typedef struct rgResidual {
-    double total;           ///< the largest velocity error of any constraint, as a share of what
-                            ///< zero impulses leave wrong in its island [-]; zero impulses have 1
+    double total;           ///< the largest velocity error of any constraint, over the error of
+                            ///< zero impulses in its island [-]; zero impulses have 1
     double velocity;        ///< that error [m/s]
-    double reference;       ///< what it is compared with [m/s]
+    double reference;       ///< velocity that it is compared with [m/s]
     int block;              ///< that has it; -1: none has any
     double impulse;         ///< largest error in impulses [N s]
     double dual;            ///< largest distance of sigma + Gamma(sigma) to K* [m/s]
@@ -207,12 +207,12 @@ typedef struct rgContactRecord {
 } rgContactRecord;
 
 typedef struct rgContactReport {
-    rgContactStatus status; ///< what the mathematics did; misuse comes back as rgResult
+    rgContactStatus status; ///< outcome of the solve; misuse comes back as rgResult
     int iterationCount;     ///< of the island that took most
     int factorizationCount; ///< all islands
     int islandCount;
     int phaseIterations[RG_PHASE_CAPACITY]; ///< by rgContactPhase, of the island that took most
-    rgResidual residual; ///< what rgContactProblem_Judge() says of the returned impulses
+    rgResidual residual;                    ///< rgContactProblem_Judge() of the returned impulses
     const int* conflict; ///< blocks that a certificate names; a view until the next solve
     int conflictCount;
     const rgContactRecord* history; ///< a view until the next solve; NULL unless recorded
@@ -233,12 +233,12 @@ RG_API void rgDestroyContactSolver(rgContactSolver* solver);
 RG_API rgResult rgContactSolver_Solve(rgContactSolver* solver, const rgContactProblem* problem,
                                       double* lambda, double* sigma, rgContactReport* report);
 
-/// What rgContactProblem_Judge() says, with scratch of the solver: nothing is allocated after
+/// rgContactProblem_Judge() with scratch of the solver: nothing is allocated after
 /// warm-up.
 RG_API rgResult rgContactSolver_Judge(rgContactSolver* solver, const rgContactProblem* problem,
                                       const double* lambda, rgResidual* residual);
 
-/// Look for what would make a problem meaningless: sizes, gaps between blocks, NaN, negative
+/// Check a problem for faults: sizes, gaps between blocks, NaN, negative
 /// friction, crossed bounds. The first fault is described with its index.
 RG_API rgResult rgContactProblem_Check(const rgContactProblem* problem, rgDiagnostics* diagnostics);
 

@@ -19,7 +19,7 @@ RG_API void rgModel_DifferenceDerivatives(const rgModel* model, const double* q0
                                           rgVelocityCoordinates coordinates, double* byQ0,
                                           double* byQ1);
 
-// The first call of what follows may need memory of the model's size (rg_errorMemory); later ones
+// The first of these calls may need memory of the model's size (rg_errorMemory); later ones
 // do not. Position and velocity are those of rgDynamics_SetState().
 
 /// Derivatives of rgDynamics_InverseDynamics(a, wrenches), vCount x vCount. By a it is the mass
@@ -49,7 +49,7 @@ RG_API rgResult rgDynamics_InverseDynamicsByInertia(const rgDynamics* dynamics, 
 RG_API rgResult rgDynamics_ForwardDynamicsByInertia(rgDynamics* dynamics, const double* a,
                                                     rgBodyId body, double* byInertia);
 
-/// Where the gradient of a number L goes, by what a calculation got; NULL for what is not wanted.
+/// Gradient of a number L by the inputs of a calculation; NULL for gradients that are not wanted.
 typedef struct rgDynamicsGradient {
     double* q;           ///< vCount
     double* v;           ///< vCount

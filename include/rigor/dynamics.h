@@ -6,8 +6,8 @@
 
 /// Coordinates of a free joint's linear velocity; everything else is the same in both.
 typedef enum rgVelocityCoordinates {
-    rg_velocityBody, ///< in the body frame: what models and worlds show
-    rg_velocityStep, ///< in world axes: what the time step works with, see docs/theory/dynamics.md
+    rg_velocityBody, ///< in the body frame, as models and worlds show them
+    rg_velocityStep, ///< in world axes, as in the time step; docs/theory/dynamics.md
 } rgVelocityCoordinates;
 
 /// Where a frame's motion is expressed.
@@ -30,9 +30,10 @@ typedef struct rgEnergy {
     double spring;    ///< in springs of joints and tendons [J]
 } rgEnergy;
 
-/// Workspace of one thread for one model. Set positions or a state, then ask; what several
-/// questions need is computed once. No call but create allocates. Arrays have the model's vCount
-/// entries unless said otherwise, and matrices are stored row by row. The model must outlive it.
+/// Workspace of one thread for one model. Set positions or a state, then ask; intermediate
+/// results that several questions need are computed once. No call but create allocates. Arrays have
+/// the model's vCount entries unless said otherwise, and matrices are stored row by row. The model
+/// must outlive it.
 typedef struct rgDynamics rgDynamics;
 
 /// Gravity is the model's own if it has one, else 9.81 m/s^2 along -z.
@@ -119,7 +120,7 @@ RG_API void rgDynamics_Delassus(const rgDynamics* dynamics, const rgSparse* jaco
                                 double* G);
 
 /// Whole model: center of mass [m], its velocity, its Jacobian (3 x vCount), and momentum with its
-/// angular part about the center of mass. What is fixed to the world does not count.
+/// angular part about the center of mass. Bodies fixed to the world do not count.
 RG_API rgVec3 rgDynamics_Center(rgDynamics* dynamics);
 RG_API rgVec3 rgDynamics_CenterVelocity(rgDynamics* dynamics);
 RG_API void rgDynamics_CenterJacobian(rgDynamics* dynamics, double* jacobian);

@@ -10,7 +10,7 @@ typedef enum rgFclibMatrix {
     rg_fclibMatrixVelocity, ///< M and H; local problems, which have none, are refused
 } rgFclibMatrix;
 
-/// Start from rgDefaultFclibDef(), then change what you mean to change.
+/// Start from rgDefaultFclibDef(), then set members.
 typedef struct rgFclibDef {
     rgFclibMatrix matrix;
     rgAllocator allocator; ///< zero means the C runtime
@@ -20,11 +20,11 @@ typedef struct rgFclibDef {
 /// A problem that was read from a file, with everything that the file says about it.
 typedef struct rgFclibProblem rgFclibProblem;
 
-/// What a file says beside the numbers. Views into the problem.
+/// Texts of a file beside its numbers. Views into the problem.
 typedef struct rgFclibInfo {
     const char* title;       ///< NULL when absent, as the next two
-    const char* description; ///< what it is
-    const char* mathInfo;    ///< what is known about solutions
+    const char* description; ///< of the problem
+    const char* mathInfo;    ///< existence and uniqueness of solutions
     bool isGlobal;           ///< the file holds M, H, f, w, not W, q
     int contactCount;
     int velocityCount; ///< of a global problem, else 0
@@ -60,12 +60,12 @@ RG_API rgFclibSolution rgFclibProblem_Solution(const rgFclibProblem* problem);
 RG_API int rgFclibProblem_GuessCount(const rgFclibProblem* problem);
 RG_API rgFclibSolution rgFclibProblem_Guess(const rgFclibProblem* problem, int index);
 
-/// What goes into a file. Zero-initialise, then fill what there is.
+/// Content of a file. Zero-initialise, then set the members that there are.
 typedef struct rgFclibContent {
     const rgContactProblem* problem;
     const char* title;        ///< NULL means none, as the next two
-    const char* description;  ///< what it is
-    const char* mathInfo;     ///< what is known about solutions
+    const char* description;  ///< of the problem
+    const char* mathInfo;     ///< existence and uniqueness of solutions
     const int* keys;          ///< three per Coulomb block, or NULL
     rgFclibSolution solution; ///< lambda NULL means none
     const rgFclibSolution* guesses;

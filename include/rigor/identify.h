@@ -1,4 +1,4 @@
-// Identification: numbers of a model from recorded motions, and what the recordings say about each.
+// Identification: parameters of a model from recorded motions, with their bounds.
 // See docs/theory/identify.md.
 #pragma once
 #include "rigor/batch.h"
@@ -8,7 +8,7 @@
 typedef struct rgParameterDef {
     const char* name;    ///< KIND/NAME/FIELD, such as "body/cube/com.z"; NAME "*": all of the kind
     double lower, upper; ///< bounds
-    double start;        ///< NAN: what the definition has, moved into the bounds
+    double start;        ///< NAN: that of the definition, moved into the bounds
     double prior;        ///< mean of a normal prior, with
     double deviation;    ///< its standard deviation; 0: none
     bool logarithmic;    ///< looked for in equal ratios; the lower bound is above 0
@@ -28,14 +28,14 @@ typedef enum rgChannelKind {
     rg_channelCoordinate, ///< one number of q of a joint without quaternions
 } rgChannelKind;
 
-/// What a recording measures.
+/// Measured quantity of a recording.
 typedef struct rgChannel {
     rgChannelKind kind;
     rgBodyId body;  ///< pose
     int coordinate; ///< index into q
 } rgChannel;
 
-/// A recorded motion: the state that it starts from and what was measured. rgLoadMotion() makes one
+/// A recorded motion: the state that it starts from and its measurements. rgLoadMotion() makes one
 /// from a file; a program may fill its own.
 typedef struct rgMotion {
     const char* name;
@@ -61,7 +61,7 @@ typedef struct rgMotionDef {
 typedef enum rgLoss {
     rg_lossHuber,  ///< squares up to the limit, then straight on
     rg_lossSquare, ///< squares
-    rg_lossCauchy, ///< logarithm: what is far off hardly counts
+    rg_lossCauchy, ///< logarithm: outliers hardly count
 } rgLoss;
 
 /// Where the work of rgIdentify() is.
@@ -76,7 +76,7 @@ typedef enum rgIdentifyStage {
 typedef bool rgIdentifyProgressFcn(rgIdentifyStage stage, int done, int total, double cost,
                                    void* context);
 
-/// Start from rgDefaultIdentifyDef(), then change what you mean to change.
+/// Start from rgDefaultIdentifyDef(), then set members.
 typedef struct rgIdentifyDef {
     int parameterCount;
     const rgParameterDef* parameters;
@@ -113,7 +113,7 @@ typedef struct rgIdentifyDef {
     uint32_t cookie;
 } rgIdentifyDef;
 
-/// What was found about one parameter.
+/// Estimate of one parameter, with its bounds.
 typedef struct rgParameterEstimate {
     const char* name;
     const char* unit;
@@ -129,7 +129,7 @@ typedef struct rgMotionError {
     double position;   ///< [m]
     double rotation;   ///< [rad]
     double coordinate; ///< [rad] or [m]
-    double cost;       ///< what was made small; INFINITY: the simulation failed
+    double cost;       ///< minimized cost; INFINITY: the simulation failed
 } rgMotionError;
 
 typedef struct rgMotionEstimate {
@@ -167,7 +167,7 @@ RG_API rgIdentifyDef rgDefaultIdentifyDef(void);
 
 /// All fields, by index from 0; false past the last.
 RG_API bool rgParameterFieldAt(int index, rgParameterField* field);
-/// What a definition has for a parameter, such as "joint/knee/damping"; for "*" that of the first
+/// Value of a parameter in a definition, such as "joint/knee/damping"; for "*" that of the first
 /// part.
 RG_API rgResult rgModelDef_ParameterValue(const rgModelDef* def, const char* name, double* value,
                                           rgDiagnostics* diagnostics);
@@ -191,7 +191,7 @@ RG_API rgResult rgIdentification_Apply(const rgIdentification* identification, r
 RG_API rgIdentificationInfo rgIdentification_Info(const rgIdentification* identification);
 RG_API rgParameterEstimate rgIdentification_Parameter(const rgIdentification* identification,
                                                       int parameter);
-/// What was found without the motions of one fold.
+/// Estimate without the motions of one fold.
 RG_API double rgIdentification_FoldValue(const rgIdentification* identification, int fold,
                                          int parameter);
 RG_API rgMotionEstimate rgIdentification_Motion(const rgIdentification* identification, int motion);

@@ -32,7 +32,7 @@ RG_API rgSym3 rgMomentAbout(const rgInertia* inertia, rgVec3 offset);
 /// NULL.
 RG_API rgVec3 rgSym3Eigen(const rgSym3* s, rgQuat* axes);
 
-/// What is wrong with an inertia, worst first.
+/// Faults of an inertia, worst first.
 typedef enum rgInertiaFault {
     rg_inertiaFine,
     rg_inertiaNotFinite,    ///< NaN or infinite

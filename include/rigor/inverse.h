@@ -7,12 +7,12 @@
 /// Where the impulses start. Rigid contacts leave them open, and then the answer depends on it.
 typedef enum rgInverseStart {
     rg_startZero,  ///< no impulses
-    rg_startLast,  ///< what the world remembers of its last step
+    rg_startLast,  ///< impulses of the last step
     rg_startForce, ///< rgInverseDef.normalForce at every pair that touches, friction to match
     rg_startGiven, ///< rgInverseDef.impulses
 } rgInverseStart;
 
-/// Start from rgDefaultInverseDef(), then change what you mean to change.
+/// Start from rgDefaultInverseDef(), then set members.
 typedef struct rgInverseDef {
     rgContactModel model;
     double penalty;    ///< rho of the proximal iteration [1/kg], 1e-8
@@ -41,14 +41,14 @@ typedef struct rgInverseContact {
     double violation;    ///< distance between the two [m/s]
 } rgInverseContact;
 
-/// What a floating base would have to be held with, at the origin of its body, in world axes.
+/// Wrench that would hold a floating base, at the origin of its body, in world axes.
 typedef struct rgInverseBase {
     rgBodyId body;
     rgVec3 force;  ///< [N]
     rgVec3 torque; ///< [N m]
 } rgInverseBase;
 
-/// What became of the wanted motion. The first that holds, in this order.
+/// Outcome for the given motion. The first that holds, in this order.
 typedef enum rgInverseStatus {
     rg_inverseUnsolved,  ///< the contact impulses did not converge: see contact and feasible
     rg_inverseForbidden, ///< contacts, limits or loops do not allow that velocity: see violation
@@ -64,8 +64,8 @@ typedef struct rgInverseResult {
                              ///< infeasible: contacts do not allow that velocity.
     int contactCount;
     int rowCount;
-    const double* force;        ///< vCount: what rgWorld_SetForce() must be given for the step
-    const double* contactForce; ///< vCount: J' lambda / dt, same conventions
+    const double* force;              ///< vCount: input of rgWorld_SetForce() for the step
+    const double* contactForce;       ///< vCount: J' lambda / dt, same conventions
     const rgInverseContact* contacts; ///< contactCount
     const rgInverseBase* bases;       ///< one per tree with a free joint
     int baseCount;
@@ -73,9 +73,9 @@ typedef struct rgInverseResult {
     int violationCount; ///< contacts and other rows violated by more than snap and tolerance
     int openCount;      ///< impulse components that the wanted velocity leaves open; 0: unique
     int redundantCount; ///< those that differ without any effect (hyperstatic); -1: not counted
-    /// What joints without a motor would have to be given, the largest of all: of a free joint the
-    /// length of the vector, torques at the body's origin. With feasible: what no contact can give.
-    /// Below 1e-6 of what acts there, and below the tolerance, it is nil.
+    /// Largest force that joints without a motor lack: of a free joint the length of the vector,
+    /// torques at the body's origin. With feasible: the share that no contact can give. Zero below
+    /// 1e-6 of the forces that act there, and below the tolerance.
     double missingForce;      ///< [N]
     double missingTorque;     ///< [N m]
     double effortExcess;      ///< by how much a joint's effort limit would cut the force [N, N m]
@@ -88,8 +88,8 @@ RG_API rgInverseDef rgDefaultInverseDef(void);
 /// The forces that make the next rgWorld_Step() end with velocity vRef (vCount), and the impulses
 /// that go with it. Actuators, springs, damping, wrenches and controls act as they would in the
 /// step; forces set by rgWorld_SetForce() do not count, as the result takes their place. The state
-/// stays as it is; rgWorld_Contacts(), rgWorld_Constraints() and rgWorld_JointReaction() then tell
-/// of this call. vRef is what rgWorld_Velocities() shows after the step (rg_velocityBody), or has
+/// stays as it is; rgWorld_Contacts(), rgWorld_Constraints() and rgWorld_JointReaction() are then
+/// those of this call. vRef is rgWorld_Velocities() after the step (rg_velocityBody), or has
 /// the linear velocities of free joints in world axes (rg_velocityStep). Sleeping trees must have
 /// zeros. See docs/theory/inverse.md.
 RG_API rgResult rgWorld_Inverse(rgWorld* world, const rgInverseDef* def, const double* vRef,

@@ -2,8 +2,8 @@
 #pragma once
 #include "rigor/model.h"
 
-/// What the root of a URDF tree, the models of an SDF file, or the body of a mesh file, are
-/// attached to. MJCF files say it themselves and ignore this.
+/// Base of the root of a URDF tree, the models of an SDF file, or the body of a mesh file. MJCF
+/// files define it themselves and ignore this.
 typedef enum rgBaseKind {
     rg_baseFromFile, ///< as the file says. URDF: fixed to the world unless it has a floating joint;
                      ///< SDF: free unless static or jointed to the world; a mesh file is a body
@@ -109,8 +109,8 @@ RG_API int rgBuiltinModelCount(void);
 RG_API const rgBuiltinModel* rgBuiltinModelAt(int index);
 RG_API const rgBuiltinModel* rgFindBuiltinModel(const char* name);
 
-/// Write a definition as MJCF or URDF. What the format cannot say is left out, and told in warnings
-/// that name the parts. URDF: meshes become OBJ files beside it.
+/// Write a definition as MJCF or URDF. Parts that the format cannot express are left out, and
+/// named in warnings. URDF: meshes become OBJ files beside it.
 RG_API rgResult rgSaveMjcf(const rgModelDef* def, const char* path, rgDiagnostics* diagnostics);
 RG_API rgResult rgSaveUrdf(const rgModelDef* def, const char* path, rgDiagnostics* diagnostics);
 /// By the ending of the name: .urdf, or .xml and .mjcf.

@@ -3,7 +3,7 @@
 #pragma once
 #include "rigor/world.h"
 
-/// What to differentiate by, as bits. Columns come in this order.
+/// Variables of a derivative, as bits. Columns come in this order.
 typedef enum rgBy {
     rg_byPosition = 1,    ///< q, by a small velocity in the conventions of v: vCount
     rg_byVelocity = 2,    ///< v: vCount
@@ -33,7 +33,7 @@ typedef struct rgQuantity {
     int element; ///< rg_quantityInertia: 0 to 9
 } rgQuantity;
 
-/// Start from rgDefaultDerivativeDef(), then change what you mean to change. NULL means the
+/// Start from rgDefaultDerivativeDef(), then set members. NULL means the
 /// default.
 typedef struct rgDerivativeDef {
     unsigned by;                  ///< bits of rgBy; position, velocity and control by default

@@ -31,9 +31,9 @@ typedef struct rgBodyDef {
     double gravityCompensation; ///< share of its weight that is taken off it (MJCF gravcomp)
     rgQuat fluidAxes; ///< principal axes of inertia, in the body frame, that count in a fluid;
                       ///< zero: any. Where moments are equal it makes a difference.
-    bool kinematic;   ///< it moves as it is told (rgWorld_MoveBody(), MJCF mocap), whatever pushes
-                      ///< it. It has no joints, its parent does not move, and what is fixed to it
-                      ///< comes along; nothing is jointed to it.
+    bool kinematic;   ///< its motion is given (rgWorld_MoveBody(), MJCF mocap) and no force changes
+                      ///< it. It has no joints, its parent does not move, bodies fixed to it
+                      ///< move with it; nothing is jointed to it.
     rgSource source;
     uint32_t cookie;
 } rgBodyDef;
@@ -64,7 +64,7 @@ typedef struct rgJointDef {
     double armature;     ///< [kg] or [kg m^2]
     double stiffness;    ///< spring towards springReference
     double springReference;
-    double effortLimit;   ///< 0 means none; what a torque on this joint is clamped to
+    double effortLimit;   ///< 0 means none; bound that torques on this joint are clamped to
     double velocityLimit; ///< 0 means none; informative
     rgSource source;
     uint32_t cookie;
@@ -77,7 +77,7 @@ typedef enum rgFrictionRule {
     rg_frictionGeometric, ///< square root of the product
     rg_frictionAverage,
     rg_frictionMinimum,
-    rg_frictionMaximum, ///< as MuJoCo; what MJCF files have
+    rg_frictionMaximum, ///< as MuJoCo; that of MJCF files
 } rgFrictionRule;
 
 /// Surface properties of a shape. Pairs combine friction by the rule and have the larger
@@ -90,7 +90,7 @@ typedef struct rgMaterial {
     double muRolling;           ///< [m]; 0 means no rolling friction
     double stiffness;           ///< [N/m] along the normal; 0 means rigid
     double damping;             ///< [N s/m], with stiffness
-    double tangentialStiffness; ///< [N/m] of what sticks, along the surface; 0 means rigid
+    double tangentialStiffness; ///< [N/m] of sticking contacts, along the surface; 0 means rigid
     double tangentialDamping;   ///< [N s/m], with tangentialStiffness
     double restitution;         ///< 0 to 1
     int dimension; ///< 1 frictionless, 3 sliding, 4 with torsion, 6 with rolling (MJCF condim)
@@ -118,8 +118,8 @@ typedef struct rgShapeDef {
     bool hidden;            ///< viewers and cameras draw the other shapes of its body instead, if
                  ///< there are any (MJCF group 3 and more; collision shapes of URDF, SDF)
     bool disabled;  ///< meets nothing until a world enables it, rgWorld_ChangeShape()
-    uint32_t group; ///< bits: what it is (MJCF contype)
-    uint32_t mask;  ///< bits: what it meets (MJCF conaffinity). A pair meets if either mask holds
+    uint32_t group; ///< bits: its groups (MJCF contype)
+    uint32_t mask;  ///< bits: groups it meets (MJCF conaffinity). A pair meets if either mask holds
                     ///< a bit of the other's group.
     int priority;   ///< the material of the higher priority holds for the pair
     double
@@ -142,7 +142,7 @@ typedef struct rgFrameDef {
 typedef enum rgTendonPointKind {
     rg_pointFrame,  ///< it goes through the origin of a frame
     rg_pointShape,  ///< it goes around a sphere or cylinder (of any length) if that is in its way
-    rg_pointPulley, ///< it ends here; what follows is another branch of it
+    rg_pointPulley, ///< it ends here; the points that follow are another branch of it
 } rgTendonPointKind;
 
 /// A part of a tendon's way. Every branch begins and ends at a frame, and a shape is between two.
@@ -185,7 +185,7 @@ typedef enum rgActivationKind {
 /// length at which it is strongest. docs/theory/actuators.md.
 typedef struct rgMuscle {
     double lengthRange[2];                   ///< of the actuator's position [m]
-    double range[2];                         ///< what these are in L
+    double range[2];                         ///< lengthRange in units of L
     double force;                            ///< the largest active one [N]
     double lmin, lmax;                       ///< where FL vanishes
     double vmax;                             ///< shortening at which FV vanishes [1/s]
@@ -196,7 +196,7 @@ typedef struct rgMuscle {
 } rgMuscle;
 
 /// force = gain(l, l') u + bias - kp l - kd l', gain(l, l') = gain + gainPosition l + gainVelocity
-/// l', limited to the force range, with the position l and its rate l' of what it acts on:
+/// l', limited to the force range, with the position l and its rate l' of its transmission:
 ///  - a joint: gear times its coordinates, one per degree of freedom; of free joints the linear
 ///    three in world axes, and l = 0; of free and spherical ones the axis is in the body's frame;
 ///  - a tendon: gear[0] times its length;
@@ -205,8 +205,8 @@ typedef struct rgMuscle {
 ///    there;
 ///  - a crank (slider and frame): gear[0] times how far the slider is along the z axis of its
 ///    frame, where a rod of crankLength goes from it to the origin of frame.
-/// A position servo has gain = kp; a velocity servo gain = kd, kp = 0. What holds back (kp, kd,
-/// -gainPosition u, -gainVelocity u where positive) acts implicitly.
+/// A position servo has gain = kp; a velocity servo gain = kd, kp = 0. Gains that oppose the motion
+/// (kp, kd, -gainPosition u, -gainVelocity u where positive) act implicitly.
 typedef struct rgActuatorDef {
     const char* name;
     rgJointId joint; ///< one of joint, tendon and frame
@@ -413,8 +413,8 @@ RG_API rgKeyDef rgDefaultKeyDef(void);
 RG_API rgResult rgCreateModelDef(const rgAllocator* allocator, rgModelDef** def);
 RG_API void rgDestroyModelDef(rgModelDef* def);
 
-/// Each Add copies what it is given, strings and arrays too. The id may be NULL. What can be
-/// checked at once is; the rest is checked by rgCompileModel(). The definition remembers the first
+/// Each Add copies its definition, strings and arrays too. The id may be NULL. Numbers of one part
+/// are checked at once, the rest by rgCompileModel(). The definition remembers the first
 /// Add that failed, and rgCompileModel() reports it: a model never lacks a part in silence.
 RG_API rgResult rgModelDef_AddBody(rgModelDef* def, const rgBodyDef* body, rgBodyId* id);
 RG_API rgResult rgModelDef_AddJoint(rgModelDef* def, const rgJointDef* joint, rgJointId* id);
@@ -439,7 +439,7 @@ typedef struct rgExcludedPair {
 } rgExcludedPair;
 /// A view, valid until the next change of the definition.
 RG_API const rgExcludedPair* rgModelDef_ExcludedPairs(const rgModelDef* def, int* count);
-/// These two shapes meet whatever the masks say; the material holds for the pair unless it is NULL.
+/// These two shapes meet in spite of masks; the material holds for the pair unless it is NULL.
 RG_API rgResult rgModelDef_AddPair(rgModelDef* def, rgShapeId a, rgShapeId b,
                                    const rgMaterial* material);
 /// Look-up of a definition's parts by name; null when there is none.
@@ -480,7 +480,7 @@ RG_API rgResult rgModelDef_SetEquality(rgModelDef* def, rgEqualityId id,
 RG_API rgResult rgModelDef_SetSensor(rgModelDef* def, rgSensorId id, const rgSensorDef* sensor);
 RG_API rgResult rgModelDef_SetKey(rgModelDef* def, rgKeyId id, const rgKeyDef* key);
 
-/// Remove a part and all that cannot be without it: what hangs on a body, tendons, actuators,
+/// Remove a part and all that depend on it: the subtree of a body, tendons, actuators,
 /// sensors and couplings of a joint, pairs of a shape. Keys lose the coordinates that go. A note
 /// names each part that goes along. The ids of parts that stay change: find them again by name. A
 /// wrong id is remembered as a failed Add is.
@@ -502,7 +502,7 @@ RG_API rgResult rgModelDef_AddServos(rgModelDef* def, double kp, double kd);
 
 /// How a definition is attached to another.
 typedef enum rgAttachKind {
-    rg_attachAsIs,  ///< what is fixed to its world is fixed to the parent; free bodies stay free
+    rg_attachAsIs,  ///< bodies fixed to its world are fixed to the parent; free bodies stay free
     rg_attachFixed, ///< its root bodies lose their free joints and are fixed to the parent
     rg_attachFree,  ///< root bodies that are fixed to its world move freely
     rg_attachJoint, ///< all of it moves against the parent by one joint
@@ -557,12 +557,12 @@ typedef struct rgModelInfo {
     int linkCount;       ///< moving links: one per joint, three per planar joint
     int treeCount;       ///< kinematic trees that move independently of each other
     double mass;         ///< of everything that moves [kg]
-    double staticMass;   ///< of what is fixed to the world [kg]
+    double staticMass;   ///< of bodies fixed to the world [kg]
     rgModelOptions options;
 } rgModelInfo;
 
-/// The name, options and counts of parts of a definition; what only a model knows is 0, and
-/// frameCount is without the bodies' own.
+/// The name, options and counts of parts of a definition; numbers that only a model has are
+/// 0, and frameCount is without the bodies' own.
 RG_API rgModelInfo rgModelDef_Info(const rgModelDef* def);
 
 /// Where a joint's coordinates are in q and v.
@@ -571,7 +571,7 @@ typedef struct rgJointRange {
     int v, vCount;
 } rgJointRange;
 
-/// How a body hangs together with what moves.
+/// Pose of a body in the frame of the moving body that it is fixed to.
 typedef struct rgBodyLink {
     rgBodyId moving; ///< the body with joints that carries this one (maybe itself); null: static
     rgPose pose;     ///< in the frame of that body; static: in the world

@@ -1,5 +1,5 @@
-// Questions to a world: what a ray or a moving shape meets, what is near, who touches whom, and
-// the rigid-body quantities of the current state.
+// Questions to a world: hits of rays and moving shapes, distances, touching pairs, and the
+// rigid-body quantities of the current state.
 #pragma once
 #include "rigor/collision.h"
 #include "rigor/dynamics.h"

@@ -1,8 +1,9 @@
-// Recordings: what a world did, step by step, in an HDF5 file. See docs/formats/recording.md.
+// Recordings: states, forces and contacts of a world, step by step, in an HDF5 file. See
+// docs/formats/recording.md.
 #pragma once
 #include "rigor/world.h"
 
-/// Start from rgDefaultRecorderDef(), then change what you mean to change.
+/// Start from rgDefaultRecorderDef(), then set members.
 typedef struct rgRecorderDef {
     const char* path;      ///< of the file, which is replaced; no link, and no other recorder's
     const char* title;     ///< shown by viewers; NULL: the model's name
@@ -83,8 +84,8 @@ typedef struct rgRecordedFrame {
     const double* activation;
 } rgRecordedFrame;
 
-/// Open a recording, whole or not: what was flushed before a crash is there. Trusts libhdf5 with
-/// the bytes, as rgLoadFclib() does.
+/// Open a recording, complete or not: rows that were flushed before a crash are there. Trusts
+/// libhdf5 with the bytes, as rgLoadFclib() does.
 RG_API rgResult rgLoadRecording(const char* path, const rgAllocator* allocator,
                                 rgDiagnostics* diagnostics, rgRecording** recording);
 RG_API void rgDestroyRecording(rgRecording* recording);

@@ -4,7 +4,7 @@
 #include "rigor/base.h"
 
 /// A file of results being read or written. Rows are written in any order, by several processes if
-/// there are parts, and count once they are committed. What was committed survives the end of the
+/// there are parts, and count once they are committed. Committed rows survive the end of the
 /// process at any moment.
 typedef struct rgResults rgResults;
 
@@ -21,7 +21,7 @@ typedef struct rgResultsText {
     const char* text;
 } rgResultsText;
 
-/// Start from rgDefaultResultsDef(), then change what you mean to change.
+/// Start from rgDefaultResultsDef(), then set members.
 typedef struct rgResultsDef {
     int64_t rowCount;             ///< at least 1
     int partCount;                ///< 1: one file; more: files PATH.part0000 ... beside PATH
@@ -29,7 +29,7 @@ typedef struct rgResultsDef {
     int arrayCount;
     const rgResultsText* texts;
     int textCount;
-    bool overwrite; ///< what is there already; otherwise that is an error
+    bool overwrite; ///< files that exist; otherwise that is an error
     uint32_t cookie;
 } rgResultsDef;
 
@@ -38,7 +38,7 @@ RG_API rgResultsDef rgDefaultResultsDef(void);
 /// not have is an error now, not later.
 RG_API rgResult rgCreateResults(const char* path, const rgResultsDef* def,
                                 rgDiagnostics* diagnostics, rgResults** results);
-/// Open what there is, to read it or to write what is missing.
+/// Open existing results, to read them or to write missing rows.
 RG_API rgResult rgOpenResults(const char* path, bool write, rgDiagnostics* diagnostics,
                               rgResults** results);
 RG_API void rgDestroyResults(rgResults* results); ///< closes the files
@@ -57,7 +57,7 @@ RG_API int rgResults_FindArray(const rgResults* results, const char* name); ///<
 /// rgResults_ReadStatus().
 RG_API rgResult rgResults_Write(rgResults* results, int array, int64_t first, int64_t count,
                                 const double* values, rgDiagnostics* diagnostics);
-/// What was written of these rows is on the disk, with checksums; their status becomes this. 0
+/// Rows that were written are on the disk, with checksums; their status becomes this. 0
 /// means: not there.
 RG_API rgResult rgResults_Commit(rgResults* results, int64_t first, int64_t count,
                                  const int32_t* status, rgDiagnostics* diagnostics);

@@ -1,8 +1,8 @@
-// Scenes that come with the library: a model, how it starts, and what a script does to it.
+// Scenes that come with the library: a model, its start, and a script.
 #pragma once
 #include "rigor/world.h"
 
-/// What there is to know about a scene before building it.
+/// Description of a scene, before it is built.
 typedef struct rgSceneInfo {
     const char* name;        ///< "wall"
     const char* description; ///< one line
@@ -10,7 +10,7 @@ typedef struct rgSceneInfo {
     int defaultCount;        ///< bodies when rgSceneDef.count is 0; 0: the scene has one size only
 } rgSceneInfo;
 
-/// Start from rgDefaultSceneDef(), then change what you mean to change.
+/// Start from rgDefaultSceneDef(), then set members.
 typedef struct rgSceneDef {
     int count;        ///< bodies of a scene that comes in sizes, at most 1000000; 0: its own number
     uint64_t seed;    ///< of scenes with random parts
@@ -32,8 +32,8 @@ RG_API rgResult rgBuildScene(const rgSceneInfo* scene, const rgSceneDef* def,
 
 /// Put a world of the scene's model into its start: state, controls, bodies that wait.
 RG_API rgResult rgScene_Start(const rgSceneInfo* scene, rgWorld* world);
-/// What the scene's script does at the world's time. Call it before every step. It keeps nothing of
-/// its own, so that save and restore need not know of it.
+/// Actions of the scene's script at the world's time. Call it before every step. It keeps nothing
+/// of its own, so that save and restore need not know of it.
 RG_API rgResult rgScene_Act(const rgSceneInfo* scene, rgWorld* world);
 /// Whether the script, not mechanics alone, moves this body.
 RG_API bool rgScene_Moves(const rgSceneInfo* scene, const rgModel* model, rgBodyId body);

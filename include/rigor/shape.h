@@ -15,7 +15,7 @@ typedef enum rgShapeKind {
     rg_shapeMesh,        ///< triangles; static bodies only
 } rgShapeKind;
 
-/// Triangles or just points. Borrowed where a def uses it, copied by whatever is made from the def.
+/// Triangles or just points. Borrowed where a def uses it, copied into objects made from the def.
 typedef struct rgMeshData {
     int vertexCount;
     const double* vertices; ///< 3 per vertex [m]

@@ -9,7 +9,7 @@ RG_API bool rgHasPage(void);
 /// Whether it was built with the server, which takes the page and libmicrohttpd.
 RG_API bool rgHasViewer(void);
 
-/// Start from rgDefaultPageDef(), then change what you mean to change. NULL means the default.
+/// Start from rgDefaultPageDef(), then set members. NULL means the default.
 typedef struct rgPageDef {
     double framesPerSecond; ///< kept of the recording; 0: all. 60 by default
     uint32_t cookie;
@@ -20,7 +20,7 @@ RG_API rgPageDef rgDefaultPageDef(void);
 RG_API rgResult rgRecording_SavePage(rgRecording* recording, const rgPageDef* def, const char* path,
                                      rgDiagnostics* diagnostics);
 
-/// Start from rgDefaultViewerDef(), then change what you mean to change. NULL means the default.
+/// Start from rgDefaultViewerDef(), then set members. NULL means the default.
 typedef struct rgViewerDef {
     const char* title;
     const char* address;        ///< to listen on; NULL: 127.0.0.1, for this machine alone
@@ -47,7 +47,7 @@ RG_API rgResult rgViewer_ShowRecording(rgViewer* viewer, rgRecording* recording,
                                        const rgPageDef* def);
 RG_API rgResult rgViewer_ShowWorld(rgViewer* viewer, const rgWorld* world);
 
-/// What the page tells beside the world.
+/// Numbers that the page shows beside the world.
 typedef struct rgViewerState {
     double realTime; ///< simulated over real time
     bool isPaused;
@@ -71,15 +71,15 @@ typedef enum rgViewerCommandKind {
     rg_commandSpeed,     ///< number, times real time
     rg_commandSolver,    ///< text
     rg_commandDrag,      ///< body, point of it in its frame, target in the world
-    rg_commandRelease,   ///< of what is dragged
+    rg_commandRelease,   ///< of the dragged body
     rg_commandDrop,      ///< text "ball" or "box", number: radius or half side, point
     rg_commandPose,      ///< index into q, number
     rg_commandControl,   ///< index of the actuator from 0, number
 } rgViewerCommandKind;
 
-/// What someone did in the page. Numbers are within bounds that a simulation can bear, bodies, keys
-/// and coordinates are the world's of rgViewer_ShowWorld(): the page was answered with an error
-/// else.
+/// Command of a user of the page. Numbers are within bounds that a simulation can bear, bodies,
+/// keys and coordinates are the world's of rgViewer_ShowWorld(): the page was answered with an
+/// error else.
 typedef struct rgViewerCommand {
     rgViewerCommandKind kind;
     double number;

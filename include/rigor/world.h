@@ -13,7 +13,7 @@ typedef struct rgWorld rgWorld; ///< where things are: state and workspace, one 
 /// controls and wrenches.
 typedef void rgStepFcn(rgWorld* world, void* context);
 
-/// Start from rgDefaultWorldDef(), then change what you mean to change. NULL means the default.
+/// Start from rgDefaultWorldDef(), then set members. NULL means the default.
 typedef struct rgWorldDef {
     double timeStep; ///< [s], fixed for the life of the world; 0: the model's wish, else 1 ms
     rgIntegrator integrator; ///< any: the model's wish, else midpoint
@@ -33,9 +33,10 @@ typedef struct rgWorldDef {
     double margin;               ///< [m] added to the speculative margin
     int maxContactsPerPair;      ///< 4 by default
     unsigned judgeInterval;      ///< solves of which one is judged by M and J, the others by W = J
-                                 ///< L^-T, which is what was solved with; 1: all. 16 by default
+                                 ///< L^-T, as the solver has it; 1: all. 16 by default
     double sleepTime;  ///< [s] at rest after which bodies that touch each other sleep; 0: never
-    double sleepSpeed; ///< [m/s] below which they rest, at the end of what turns; 1 mm/s by default
+    double sleepSpeed; ///< [m/s] below which they rest, at the tips of turning bodies; 1 mm/s by
+                       ///< default
     bool ignoreLimits; ///< joint limits take no part
     bool untimed;      ///< reports say nothing about time, and cost no looks at the clock
     rgStepFcn* beforeStep;
@@ -130,7 +131,7 @@ typedef struct rgStepReport {
 typedef enum rgAnomalyFlag {
     rg_anomalyNone = 0,
     rg_anomalyEnergy = 1, ///< energy rose although nothing drove the scene
-    rg_anomalyForce = 2,  ///< contact forces beyond 1e4 weights and what stops all that moves
+    rg_anomalyForce = 2,  ///< contact forces beyond 1e4 weights and the force that stops all bodies
     rg_anomalyDepth = 4,  ///< bodies overlap, and their motion does not explain it
 } rgAnomalyFlag;
 
@@ -147,7 +148,7 @@ typedef struct rgHealth {
     int anomalies;    ///< bits of rgAnomalyFlag; 0: all is explained
     rgAnomaly energy; ///< rise of the energy of a scene that nothing drives [J]
     rgAnomaly force;  ///< largest normal force of a contact [N]
-    rgAnomaly depth;  ///< penetration beyond what the motion since the last step explains [m]
+    rgAnomaly depth;  ///< penetration beyond the motion since the last step [m]
 } rgHealth;
 
 RG_API rgWorldDef rgDefaultWorldDef(void);
@@ -168,13 +169,13 @@ RG_API rgResult rgWorld_Forward(rgWorld* world, rgStepReport* report);
 RG_API rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v);
 /// One body in world axes, all else as it is; the counterparts of rgWorld_BodyPose() and
 /// rgWorld_BodyVelocity(). For kinematic bodies, bodies with a free joint, and those fixed to one;
-/// whatever hangs on them comes along. Others have joints that say where they are, which only q and
+/// their subtrees move with them. Others have joints that say where they are, which only q and
 /// v can set: rg_errorUnsupported. Setting the pose keeps the velocity of the body's origin in
 /// world axes.
 RG_API rgResult rgWorld_SetBodyPose(rgWorld* world, rgBodyId body, rgPose pose);
 RG_API rgResult rgWorld_SetBodyVelocity(rgWorld* world, rgBodyId body, rgSpatial velocity);
 /// A kinematic body is to be there at the end of the next step: it moves there at the velocity that
-/// takes, pushing what is in its way, and stands still afterwards unless it is told to move again.
+/// takes, pushing bodies in its way, and stands still afterwards unless it is moved again.
 /// For a motion that is given over time, say where the body is after each step. The other ways:
 /// rgWorld_SetBodyVelocity() lets it go on at a velocity until it is told otherwise,
 /// rgWorld_SetBodyPose() puts it elsewhere without moving it there; where it then overlaps with
@@ -226,9 +227,9 @@ RG_API rgResult rgWorld_EnableBody(rgWorld* world, rgBodyId body, bool enabled);
 ///     rgShapeDef shape = *rgModel_Shape(rgWorld_Model(world), id);
 ///     shape.material.mu = 0.2;
 ///     rgWorld_ChangeShape(world, id, &shape, diagnostics);
-/// From then on the world does to the bit what a world of a model made so would do. The model that
+/// From then on the world has the bits of a world whose model was made so. The model that
 /// it was made of stays as it is, for others. Changes are saved, restored and hashed with the
-/// state. What can change: inertias and gravity compensation of bodies; limits, damping, dry
+/// state. These can change: inertias and gravity compensation of bodies; limits, damping, dry
 /// friction, armature, springs and effort limits of joints; materials of shapes and whether they
 /// are disabled; limits, damping, dry friction and springs of tendons; gears, gains, bias and
 /// ranges of actuators; frames, polynomial, stiffness and damping of equalities and whether they
@@ -247,7 +248,7 @@ RG_API rgResult rgWorld_ChangeActuator(rgWorld* world, rgActuatorId id,
                                        const rgActuatorDef* actuator, rgDiagnostics* diagnostics);
 RG_API rgResult rgWorld_ChangeEquality(rgWorld* world, rgEqualityId id,
                                        const rgEqualityDef* equality, rgDiagnostics* diagnostics);
-/// Likewise gravity and what the world's def says for all contacts: stiffness to restitution,
+/// Likewise gravity and the world def's overrides for all contacts: stiffness to restitution,
 /// friction rule, push-out speed, restitution threshold, limits.
 RG_API rgResult rgWorld_ChangeSettings(rgWorld* world, const rgWorldDef* def,
                                        rgDiagnostics* diagnostics);
@@ -263,7 +264,7 @@ RG_API bool rgWorld_IsAsleep(const rgWorld* world, rgBodyId body);
 /// the current state; contacts, constraints, reactions, force and acceleration sensors belong to
 /// the last step or forward call, which began at the state before. Frame accelerations are without
 /// gravity; accelerometers feel it.
-/// With what the world changed; lives as long as the world, and moves with the first change.
+/// The model with the world's changes; lives as long as the world, and moves with the first change.
 RG_API const rgModel* rgWorld_Model(const rgWorld* world);
 RG_API rgPose rgWorld_BodyPose(const rgWorld* world, rgBodyId body);
 RG_API rgSpatial rgWorld_BodyVelocity(const rgWorld* world,
@@ -280,15 +281,15 @@ RG_API rgResult rgWorld_ActuatorTorques(const rgWorld* world, double* torques);
 RG_API rgVec3 rgWorld_ContactForce(const rgWorld* world, rgBodyId body); ///< net [N], world axes
 RG_API rgSpatial rgWorld_JointReaction(
     const rgWorld* world, rgJointId joint); ///< parent on child, at the joint, world axes
-/// What holds a body: the wrench of its parent, or of whoever moves a kinematic body, on it and on
+/// Reaction on a body: the wrench of its parent, or of whoever moves a kinematic body, on it and on
 /// all that hangs on it, at the body's origin, world axes. For a kinematic body without mass it
-/// is what contacts and loops do to it, turned around.
+/// is the opposite of the wrench of contacts and loops.
 RG_API rgSpatial rgWorld_BodyReaction(const rgWorld* world, rgBodyId body);
 RG_API const double* rgWorld_Sensors(const rgWorld* world, int* count);
 RG_API int rgWorld_SensorStart(const rgWorld* world, rgSensorId sensor);
 RG_API double rgWorld_KineticEnergy(const rgWorld* world);
 RG_API double rgWorld_PotentialEnergy(const rgWorld* world); ///< gravity and springs
-/// What moves fastest: where a step that failed (rg_errorNumeric) went wrong. A step fails that
+/// Fastest body: the place where a step failed (rg_errorNumeric). A step fails that
 /// makes numbers that are not finite or speeds above 3e8 m/s or rad/s, or after one that left a
 /// scene that nothing drives with a hundred times the kinetic energy that it can have; the state is
 /// then kept until it is set. Null where nothing moves; speed may be NULL.
