@@ -62,7 +62,7 @@ TABLE = [
     ("architecture.md", "tolerance {} of the residual of [ncp.12](theory/ncp.md), at most {} iterations in a solve; rigid contacts, penetration undone at most at {} m/s",
      (SOLVER, "tolerance"), (SOLVER, "maxIterations"), (WORLD, "pushOutSpeed")),
     ("architecture.md", "threshold {} g dt; mu {} where", (WORLD, r"fmax\(RG_STICK_SPEED, (\d) \*"), ("src/model/defaults.c", r"\.mu = (\S+),")),
-    ("architecture.md", "dt {ms} ms; gravity {}.", (WORLD, r": (1e-3);"), (WORLD, r"rgVec\(0, 0, -(9\.81)\)")),
+    ("architecture.md", "dt {ms} ms; gravity {}.", (WORLD, r": (1e-3),"), (WORLD, r"rgVec\(0, 0, -(9\.81)\)")),
     ("architecture.md", "closing speed plus {mm} mm", (WORLD, "margin")),
     ("architecture.md", "a manifold of up to {} points", (WORLD, "maxContactsPerPair")),
     # A step.
