@@ -1,7 +1,6 @@
 // The model's sensors, computed when read: positions and velocities of the current state; forces
 // and accelerations of the last step or forward call.
-#include "rigor/query.h"
-#include "world/world.h"
+#include "query/query.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // Reactions: the wrench of the parent on a body and all below it, from the motion of the last step
 // and all other forces. step.17.
-#include "world/world.h"
+#include "query/query.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // Inverse dynamics, row by row: reference velocity, start of the impulses, distance of the
 // reference from the admissible velocities, closed forms of compliant rows, open impulses.
 // inverse.5-9.
-#include "world/inverse.h"
+#include "inverse/inverse.h"
 
 #include <string.h>
 

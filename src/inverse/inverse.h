@@ -69,14 +69,14 @@ typedef struct rgInverseCall {
     rgInverseResult* result;
 } rgInverseCall;
 
-// inverse_rows.c: velocity, impulse and state of every row for the given velocity.
+// rows.c: velocity, impulse and state of every row for the given velocity.
 void rgInverse_Reference(rgInverseCall* call); // reference
 void rgInverse_Start(rgInverseCall* call);     // lambda to start from
 void rgInverse_Target(rgInverseCall* call);    // target, violations, impulses of compliant rows
 rgResult rgInverse_FindOpen(rgInverseCall* call);
 bool rgInverse_IsRigidLoop(const rgConstraintSet* constraints, const rgModel* model, int row);
 
-// inverse_feasible.c
+// feasible.c
 rgResult rgInverse_MakeFeasible(rgInverseCall* call);
 rgResult rgInverse_CountRank(rgInverseCall* call);
 void rgReduced_Free(const rgAllocator* allocator, rgReduced* reduced);

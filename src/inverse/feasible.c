@@ -2,7 +2,7 @@
 // no motor, inside the cones and in keeping with the wanted velocity. The optimality conditions are
 // a convex contact problem with G = J_u J_u', which the contact solver takes. Also: the rank of the
 // open rows. inverse.13-15.
-#include "world/inverse.h"
+#include "inverse/inverse.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // Inverse dynamics with contacts: the stages of a step up to the rows, the proximal iteration, and
 // recursive Newton-Euler with the impulses. docs/theory/inverse.md.
-#include "world/inverse.h"
+#include "inverse/inverse.h"
 #include "math/triple.h"
 #include "world/project.h"
 

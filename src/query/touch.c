@@ -1,7 +1,6 @@
 // Touches: pairs of shapes that press on each other, compared with those of the step before, and
 // their forces.
-#include "rigor/query.h"
-#include "world/world.h"
+#include "query/query.h"
 
 static bool rgMemory_HasImpulse(const rgMemory* memory, const rgPairMemory* pair) {
     for (int k = 0; k < pair->contactCount; ++k) {

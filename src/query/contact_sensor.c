@@ -1,5 +1,5 @@
 // Sensors of contacts: the points of the last step between two sides, some of them or their sum.
-#include "world/world.h"
+#include "query/query.h"
 
 #include <string.h>
 
