@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+// Union-find: parent[i] = i at first.
 static int rgRoot(int* parent, int i) {
     while (parent[i] != i) {
         parent[i] = parent[parent[i]];
@@ -14,7 +15,7 @@ static int rgRoot(int* parent, int i) {
     return i;
 }
 
-void rgJoin(int* parent, int a, int b) {
+static void rgJoin(int* parent, int a, int b) {
     a = rgRoot(parent, a);
     b = rgRoot(parent, b);
     if (a < b) {
@@ -54,7 +55,8 @@ static int rgCountBlocks(const rgContactProblem* problem) {
     return count;
 }
 
-int rgNumberClasses(int* parent, int count, int* out) {
+// Number classes in the order of their first members: out[i] becomes the number of i's class.
+static int rgNumberClasses(int* parent, int count, int* out) {
     int classes = 0;
     for (int i = 0; i < count; ++i) {
         int root = rgRoot(parent, i);

@@ -38,11 +38,6 @@ typedef struct rgLayout {
 rgResult rgBuildLayout(const rgContactProblem* problem, bool split, rgArena* arena,
                        rgLayout* layout);
 
-// Union-find: parent[i] = i at first. Join two classes; then number them in the order of their
-// first members: out[i] becomes the number of i's class.
-void rgJoin(int* parent, int a, int b);
-int rgNumberClasses(int* parent, int count, int* out);
-
 // Stable counting sort of 0..count-1 by class: items of class k are items[start[k]] ..
 // items[start[k + 1]], and place[i] is where item i stands within its class.
 void rgGroup(int count, const int* classOf, int classes, int* start, int* items, int* place);

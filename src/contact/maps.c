@@ -289,8 +289,8 @@ static double rgDiscError(int sides, double radius, double mass, const double* l
     return sqrt(F[0] * F[0] + F[1] * F[1]);
 }
 
-double rgSystem_BlockResidual(const rgSystem* system, int i, const double* lambda,
-                              const double* sigma) {
+static double rgSystem_BlockResidual(const rgSystem* system, int i, const double* lambda,
+                                     const double* sigma) {
     const rgSystemBlock* block = system->blocks + i;
     const double* l = lambda + block->row;
     const double* s = sigma + block->row;

@@ -19,8 +19,6 @@ void rgSystem_Shift(const rgSystem* system, const double* sigma, double* shifted
 
 // The judge's residual of impulses that lie in K, given their sigma.
 double rgSystem_Residual(const rgSystem* system, const double* lambda, const double* sigma);
-double rgSystem_BlockResidual(const rgSystem* system, int block, const double* lambda,
-                              const double* sigma); // one block's
 
 // Bounds of a row that is neither of a cone nor of a disc; normal: impulse that bounds torsion.
 void rgRowBounds(const rgSystemBlock* block, double normal, double* low, double* high);

@@ -29,6 +29,3 @@ void rgSmoothLaw(double mu, const double k[2], const double z[3], double lambda[
                  double D[9]);
 // psi there
 double rgSlipBound(double mu, double k, const double lambda[3], const double sigma[3]);
-
-// The same for a half line: lambda - k/lambda = z
-double rgSmoothHalfLine(double k, double z);

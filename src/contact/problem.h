@@ -75,5 +75,3 @@ typedef enum rgStart {
 } rgStart;
 rgResult rgContactSolver_SolveBuilt(rgContactSolver* solver, const rgContactProblem* problem,
                                     double* lambda, rgStart* rest, rgContactReport* report);
-rgResult rgContactSolver_JudgeBuilt(rgContactSolver* solver, const rgContactProblem* problem,
-                                    const double* lambda, rgResidual* residual);

@@ -667,10 +667,3 @@ rgResult rgContactSolver_Judge(rgContactSolver* solver, const rgContactProblem* 
     }
     return rgContactSolver_JudgeChecked(solver, problem, lambda, residual);
 }
-
-rgResult rgContactSolver_JudgeBuilt(rgContactSolver* solver, const rgContactProblem* problem,
-                                    const double* lambda, rgResidual* residual) {
-    return rgContactProblem_IsBuilt(problem)
-               ? rgContactSolver_JudgeChecked(solver, problem, lambda, residual)
-               : rg_errorNumeric;
-}

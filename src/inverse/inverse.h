@@ -74,7 +74,6 @@ void rgInverse_Reference(rgInverseCall* call); // reference
 void rgInverse_Start(rgInverseCall* call);     // lambda to start from
 void rgInverse_Target(rgInverseCall* call);    // target, violations, impulses of compliant rows
 rgResult rgInverse_FindOpen(rgInverseCall* call);
-bool rgInverse_IsRigidLoop(const rgConstraintSet* constraints, const rgModel* model, int row);
 
 // feasible.c
 rgResult rgInverse_MakeFeasible(rgInverseCall* call);

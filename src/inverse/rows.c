@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-bool rgInverse_IsRigidLoop(const rgConstraintSet* constraints, const rgModel* model, int row) {
+static bool rgInverse_IsRigidLoop(const rgConstraintSet* constraints, const rgModel* model,
+                                  int row) {
     const rgRowSource* source = &constraints->rows.sources[row];
     return source->kind == rg_constraintEquality && model->equalities[source->index].stiffness == 0;
 }

@@ -38,8 +38,8 @@ static int rgAddTendonRow(rgWorld* world, int tendon, rgBlock block, double sign
     return first;
 }
 
-double rgTendonRate(const rgTransmission* transmission, const rgModel* model, int tendon,
-                    const double* v) {
+static double rgTendonRate(const rgTransmission* transmission, const rgModel* model, int tendon,
+                           const double* v) {
     double rate = transmission->tendonDrift[tendon];
     for (int k = model->tendonStart[tendon]; k < model->tendonStart[tendon + 1]; ++k) {
         rate += transmission->tendonValues[k] * v[model->tendonColumns[k]];

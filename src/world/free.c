@@ -183,7 +183,7 @@ static void rgFreeMotion_AddStepSprings(rgFreeMotion* motion, const rgKinematics
 }
 
 // Free bodies have free.7 instead of a bias.
-void rgKinematics_SetMidVelocity(rgKinematics* kinematics) {
+static void rgKinematics_SetMidVelocity(rgKinematics* kinematics) {
     for (int t = 0; t < kinematics->dynamics->model->treeCount; ++t) {
         if (kinematics->driftTime[t] > 0 && !kinematics->isFreeBody[t]) {
             rgDynamics_SetTreeVelocity(kinematics->dynamics, t, kinematics->midV);

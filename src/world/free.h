@@ -50,8 +50,6 @@ void rgFreeMotion_Plan(rgFreeMotion* motion, const rgTransmission* transmission,
                        const rgModel* model);
 // Weights of a spring and damper with z = (dt^2 k + dt d)/m.
 rgWeights rgSpringWeights(double lead, double z);
-// midV := v + predictor, for the bias.
-void rgKinematics_SetMidVelocity(rgKinematics* kinematics);
 // Iterate the middle velocity of trees without rows, once rows are known.
 rgResult rgWorld_RefineFreeVelocity(rgWorld* world);
 // True for trees that rgWorld_RefineFreeVelocity() iterates.

@@ -13,9 +13,9 @@ bool rgAllFinite(const double* x, int count) {
 }
 
 // step.12: v+ = v_free + M^^-1 J' lambda
-void rgConstraintSet_NextVelocity(const rgConstraintSet* constraints,
-                                  const rgKinematics* kinematics, const rgFreeMotion* motion,
-                                  double* v) {
+static void rgConstraintSet_NextVelocity(const rgConstraintSet* constraints,
+                                         const rgKinematics* kinematics, const rgFreeMotion* motion,
+                                         double* v) {
     const rgRows* rows = &constraints->rows;
     int nv = kinematics->dynamics->model->vCount;
     const double* W = constraints->whitened;

@@ -16,10 +16,6 @@ typedef struct rgNext {
 
 bool rgNext_Create(rgNext* next, rgHeap* heap, const rgModel* model);
 bool rgAllFinite(const double* x, int count);
-// v+ = v_free + M^^-1 J' lambda.
-void rgConstraintSet_NextVelocity(const rgConstraintSet* constraints,
-                                  const rgKinematics* kinematics, const rgFreeMotion* motion,
-                                  double* v);
 // next := q moved by v (step coordinates) for a time; next may be q.
 void rgKinematics_Integrate(const rgKinematics* kinematics, const double* q, const double* v,
                             double time, double* next);

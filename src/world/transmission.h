@@ -45,9 +45,6 @@ static inline bool rgTendonRowIsLimit(int row) {
 void rgTransmission_MeasureTendons(rgTransmission* transmission, const rgKinematics* kinematics);
 // Lengths and gradients of tendons at the present kinematics.
 void rgTransmission_PlaceTendons(rgTransmission* transmission, const rgKinematics* kinematics);
-// Rate of a tendon's length where the step is computed.
-double rgTendonRate(const rgTransmission* transmission, const rgModel* model, int tendon,
-                    const double* v);
 
 // ---- actuator.c
 bool rgTransmission_Create(rgTransmission* transmission, rgHeap* heap, const rgModel* model);
