@@ -7,7 +7,7 @@
 typedef struct rgPassingPair {
     int pair;
     double ahead;
-    rgRelativeTwist passing;
+    rgRelativeTwist twist;
 } rgPassingPair;
 
 static double rgContactSet_NextGap(const rgContactSet* contacts, const rgKinematics* kinematics,
@@ -20,7 +20,7 @@ static double rgContactSet_NextGap(const rgContactSet* contacts, const rgKinemat
             point->pair, rgKinematics_TimeAhead(kinematics, settings, linkA, linkB),
             rgKinematics_RelativeTwist(kinematics, kinematics->linkVelocities, linkA, linkB)};
     }
-    double rate = rgDot(point->normal, rgRelativeTwist_At(&of->passing, point->position));
+    double rate = rgDot(point->normal, rgRelativeTwist_At(&of->twist, point->position));
     return point->gap + of->ahead * rate + point->gapCorrection;
 }
 

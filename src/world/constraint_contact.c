@@ -150,23 +150,23 @@ static rgLaw rgContactSpring(rgWorld* world, rgContactPoint* point, rgSoftness s
                              double share) {
     int normal = point->firstRow + 2;
     double dt = world->settings.dt, k = soft.stiffness, d = soft.damping;
-    double lead = rgRows_DriftTime(&world->constraints, &world->kinematics, world->settings.dt,
-                                   normal),
+    double driftTime = rgRows_DriftTime(&world->constraints, &world->kinematics, world->settings.dt,
+                                        normal),
            rate = rgRows_Speed(&world->constraints.rows, normal, world->kinematics.v);
     double start = rgStartDepth(&world->kinematics, &world->constraints, world->settings.dt, point);
     int count = world->contacts.manifolds[point->pair].count; // inactive ones included
     double z = count * dt * (dt * k + d) *
                rgRows_Mobility(&world->constraints, &world->kinematics, normal);
-    rgWeights w = rgSpringWeights(lead, z);
+    rgWeights w = rgSpringWeights(driftTime, z);
     point->springEnergy = start > 0 ? 0.5 * k * share * share * start * start : 0;
     if (start <= 0) { // the damper counts the part of the way that is in contact
-        double gain = dt * k + d, time = lead > 0 ? w.share * dt : ahead;
+        double gain = dt * k + d, time = driftTime > 0 ? w.share * dt : ahead;
         double bias = point->gap > 0 ? point->gap / time : point->gap * k / (w.share * gain);
         return (rgLaw){.bias = bias, .compliance = 1 / (w.share * dt * gain)};
     }
     double gain = dt * k * w.ahead + d * w.share;
     double before = (dt * k * (w.along - w.ahead) + d * (1 - w.share)) * rate;
-    double depth = share * start - lead * rate;
+    double depth = share * start - driftTime * rate;
     return (rgLaw){.bias = (before - k * depth) / gain, .compliance = 1 / (dt * gain)};
 }
 
@@ -221,8 +221,8 @@ static void rgSetContactLaw(rgWorld* world, rgContactPoint* point, const rgMater
     // other one leaves it, with the energy that there is; contacts that last are left to the
     // projection.
     bool comes = point->gap > 0 || before < -RG_CURVED_GAP_RATIO * thin / ahead;
-    bool bends = !point->isSoft && (comes || point->rolls);
-    double corrected = law.bias + (bends ? point->gapCorrection / ahead : 0);
+    bool curves = !point->isSoft && (comes || point->rolls);
+    double corrected = law.bias + (curves ? point->gapCorrection / ahead : 0);
     point->restBias = point->rolls ? corrected : law.bias; // gap.1: no rebound
     point->restitutionBias = corrected < RG_MIN(point->restBias, 0) ? corrected : 0;
     law.bias = corrected;

@@ -306,14 +306,15 @@ static void rgSetRigidLoop(rgConstraintSet* constraints, const rgKinematics* kin
     rgRows* rows = &constraints->rows;
     bool turns = rgEqualityIsLoop(&kinematics->dynamics->model->equalities[equality]);
     double bias[6] = {0}, gain[6] = {0},
-           lead = rgRows_DriftTime(constraints, kinematics, dt, first), violation = 0;
+           driftTime = rgRows_DriftTime(constraints, kinematics, dt, first), violation = 0;
     bool dragged = false;
-    if (turns && lead > 0) {
+    if (turns && driftTime > 0) {
         rgLoopBias(kinematics, constraints, dt, equality, bias, gain);
     }
     for (int r = first; r < rows->rowCount; ++r) {
-        double rate = rgRows_Speed(rows, r, kinematics->v), arc = bias[rows->sources[r].row];
-        rows->gap[r] += lead * (0.5 * lead * arc - rate);
+        double rate = rgRows_Speed(rows, r, kinematics->v),
+               acceleration = bias[rows->sources[r].row];
+        rows->gap[r] += driftTime * (0.5 * driftTime * acceleration - rate);
         rows->bias[r] = gain[rows->sources[r].row];
         violation = fmax(violation, fabs(rows->gap[r]));
         dragged = dragged || rows->drift[r] != 0;

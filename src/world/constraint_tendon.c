@@ -164,9 +164,9 @@ static rgResult rgAddTendonInertia(rgWorld* world, int tendon) {
         return rg_errorMemory;
     }
     world->constraints.rows.compliance[first] = 1 / armature;
-    bool bends = world->model->tendons[tendon].pointCount > 0;
+    bool isSpatial = world->model->tendons[tendon].pointCount > 0;
     world->constraints.rows.bias[first] =
-        (bends ? world->settings.dt * rgTendonRateChange(world, tendon) : 0) -
+        (isSpatial ? world->settings.dt * rgTendonRateChange(world, tendon) : 0) -
         rgTendonRate(&world->transmission, world->model, tendon, world->kinematics.v);
     return rg_ok;
 }

@@ -203,7 +203,7 @@ rgResult rgAssembleProblem(rgStep* step) {
     if (step->pass == 0) {
         world->constraints.restitutionPass = 0;
         result = rgWorld_DeactivateContacts(world);
-        memset(world->constraints.fresh, 0, (size_t)world->model->treeCount * sizeof(bool));
+        memset(world->constraints.solved, 0, (size_t)world->model->treeCount * sizeof(bool));
     } else if (step->movesFreely) {
         result = rgComputeFreeVelocity(step);
     }
@@ -231,9 +231,9 @@ static void rgWorld_FindStarts(rgWorld* world) {
         for (int i = tree->firstDof; i < tree->firstDof + tree->dofCount; ++i) {
             rests = rests && fabs(world->kinematics.v[i]) < limit;
         }
-        world->constraints.rest[t] = !rests                       ? rg_startMoves
-                                     : world->state.fresh[t] != 0 ? rg_startSolved
-                                                                  : rg_startKept;
+        world->constraints.starts[t] = !rests                        ? rg_startMoves
+                                       : world->state.solved[t] != 0 ? rg_startSolved
+                                                                     : rg_startKept;
     }
 }
 
@@ -254,12 +254,12 @@ rgResult rgSolveProblem(rgStep* step) {
         problem.delassus.mass.value = NULL;
     }
     rgWorld_FindStarts(world);
-    rgStart* rest = world->def.contact.stop == rg_stopPaper ? NULL : world->constraints.rest;
+    rgStart* starts = world->def.contact.stop == rg_stopPaper ? NULL : world->constraints.starts;
     rgResult result = rgContactSolver_SolveBuilt(world->constraints.solver, &problem,
-                                                 world->constraints.rows.lambda, rest, report);
+                                                 world->constraints.rows.lambda, starts, report);
     for (int t = 0; t < world->model->treeCount; ++t) {
-        world->constraints.fresh[t] =
-            world->constraints.fresh[t] || world->constraints.rest[t] != rg_startAccepted;
+        world->constraints.solved[t] =
+            world->constraints.solved[t] || world->constraints.starts[t] != rg_startAccepted;
     }
     step->iterationCount += report->iterationCount;
     step->factorizationCount += report->factorizationCount;
@@ -341,8 +341,8 @@ rgResult rgConstraintSet_Create(rgWorld* world) {
     set->treeOfDof = rgHeap_Allocate(&world->heap, nv, sizeof(int), &good);
     set->islands = rgHeap_Allocate(&world->heap, info->treeCount, sizeof(rgIsland), &good);
     set->isHeld = rgHeap_Allocate(&world->heap, info->treeCount, sizeof(bool), &good);
-    set->rest = rgHeap_Allocate(&world->heap, info->treeCount, sizeof(rgStart), &good);
-    set->fresh = rgHeap_Allocate(&world->heap, info->treeCount, sizeof(bool), &good);
+    set->starts = rgHeap_Allocate(&world->heap, info->treeCount, sizeof(rgStart), &good);
+    set->solved = rgHeap_Allocate(&world->heap, info->treeCount, sizeof(bool), &good);
     set->isOpen = rgHeap_Allocate(&world->heap, info->equalityCount, sizeof(bool), &good);
     set->loopPlaces =
         rgHeap_Allocate(&world->heap, 2 * info->equalityCount, sizeof(rgPlace), &good);

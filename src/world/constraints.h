@@ -41,8 +41,8 @@ typedef struct rgConstraintSet {
     int rigidEqualityCount;
     int* entryColumns;   // vCount, scratch
     double* entryValues; // vCount, scratch
-    rgStart* rest;       // per tree
-    bool* fresh;         // per tree: that of the state after the step
+    rgStart* starts;     // per tree
+    bool* solved;        // per tree: that of the state after the step
     bool hasBelts;       // any shape has a surface velocity
 } rgConstraintSet;
 

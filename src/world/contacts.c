@@ -89,13 +89,13 @@ static void rgWorld_RemoveDistant(const rgWorld* world, const rgPairMemory* pair
                                   rgManifold* manifold) {
     int linkA = world->contacts.colliders[pair->a].link,
         linkB = world->contacts.colliders[pair->b].link;
-    rgRelativeTwist passing = rgKinematics_RelativeTwist(
+    rgRelativeTwist twist = rgKinematics_RelativeTwist(
         &world->kinematics, world->kinematics.dynamics->velocities, linkA, linkB);
     double closing[RG_MANIFOLD_CAPACITY],
         most = 0, time = rgKinematics_TimeAhead(&world->kinematics, &world->settings, linkA, linkB);
     for (int k = 0; k < manifold->count; ++k) {
         const rgManifoldPoint* p = &manifold->points[k];
-        closing[k] = RG_MAX(-rgDot(p->normal, rgRelativeTwist_At(&passing, p->position)), 0);
+        closing[k] = RG_MAX(-rgDot(p->normal, rgRelativeTwist_At(&twist, p->position)), 0);
         if (p->gap <= time * closing[k]) {
             most = RG_MAX(most, closing[k]);
         }
@@ -147,7 +147,7 @@ static void rgCollideChunk(int chunk, int worker, void* context) {
 }
 
 static void rgPoint_Set(rgContactPoint* point, const rgManifold* manifold, int place,
-                        const rgPairMemory* pair, int index, bool bends) {
+                        const rgPairMemory* pair, int index, bool curves) {
     const rgManifoldPoint* from = &manifold->points[place];
     *point = (rgContactPoint){.position = from->position,
                               .normal = from->normal,
@@ -158,7 +158,7 @@ static void rgPoint_Set(rgContactPoint* point, const rgManifold* manifold, int p
                               .colliderA = pair->a,
                               .colliderB = pair->b,
                               .pointCount = manifold->count,
-                              .mayCurve = bends};
+                              .mayCurve = curves};
 }
 
 static bool rgSameVector(rgVec3 a, rgVec3 b) {
@@ -229,11 +229,11 @@ static rgResult rgWorld_ListPoints(rgWorld* world) {
         }
         rgContactSet_JudgeOverlap(&world->contacts, world->model, pair, manifold);
         rgMonitor_CheckPair(world, pair, manifold);
-        bool bends = rgContactSet_PairCurves(&world->contacts, pair);
-        world->contacts.mayCurve = world->contacts.mayCurve || bends;
+        bool curves = rgContactSet_PairCurves(&world->contacts, pair);
+        world->contacts.mayCurve = world->contacts.mayCurve || curves;
         for (int k = 0; k < manifold->count; ++k) {
             rgContactPoint* point = &world->contacts.points[world->contacts.pointCount++];
-            rgPoint_Set(point, manifold, k, pair, i, bends);
+            rgPoint_Set(point, manifold, k, pair, i, curves);
             if (k > 0 && rgSameVector(point->normal, point[-1].normal)) {
                 point->tangent1 = point[-1].tangent1;
                 point->tangent2 = point[-1].tangent2;
@@ -259,9 +259,9 @@ static bool rgContactSet_PointBlocks(const rgContactSet* contacts, const rgKinem
     if (links[linkA].tree != tree && links[linkB].tree != tree) {
         return false;
     }
-    rgRelativeTwist passing =
+    rgRelativeTwist twist =
         rgKinematics_RelativeTwist(kinematics, kinematics->dynamics->velocities, linkA, linkB);
-    rgVec3 rate = rgRelativeTwist_At(&passing, point->position);
+    rgVec3 rate = rgRelativeTwist_At(&twist, point->position);
     return rgPassesDeep(dt, point->gap, -rgDot(point->normal, rate));
 }
 

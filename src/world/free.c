@@ -59,8 +59,8 @@ static void rgWorld_AddWrenches(rgWorld* world) {
 
 // Weights of springs between the trapezoidal rule and implicit Euler (free.1), for z = (dt^2 k + dt
 // d)/m: with less than twelve steps per period, a trapezoidal spring would ring on.
-rgWeights rgSpringWeights(double lead, double z) {
-    double y = RG_STIFFNESS_FACTOR * z, w = lead == 0 || y > 1e8 ? 1 : y * y / (1 + y * y);
+rgWeights rgSpringWeights(double driftTime, double z) {
+    double y = RG_STIFFNESS_FACTOR * z, w = driftTime == 0 || y > 1e8 ? 1 : y * y / (1 + y * y);
     return (rgWeights){w, 0.25 * (1 + w) * (1 + w), 0.5 * (1 + w)};
 }
 

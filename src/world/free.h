@@ -49,7 +49,7 @@ bool rgFreeMotion_Create(rgFreeMotion* motion, rgHeap* heap, const rgModel* mode
 void rgFreeMotion_Plan(rgFreeMotion* motion, const rgTransmission* transmission,
                        const rgModel* model);
 // Weights of a spring and damper with z = (dt^2 k + dt d)/m.
-rgWeights rgSpringWeights(double lead, double z);
+rgWeights rgSpringWeights(double driftTime, double z);
 // Iterate the middle velocity of trees without rows, once rows are known.
 rgResult rgWorld_RefineFreeVelocity(rgWorld* world);
 // True for trees that rgWorld_RefineFreeVelocity() iterates.

@@ -52,10 +52,10 @@ static double rgPointGapCorrection(const rgWorld* world, const rgContactPoint* p
     rgVec3 apart = rgSub(rgTurn_Point(&B, rgAdd(point->position, half)),
                          rgTurn_Point(&A, rgSub(point->position, half)));
     double gap = RG_MIN(rgDot(rgTurn_Vector(&A, n), apart), rgDot(rgTurn_Vector(&B, n), apart));
-    double bend = gap - rgContactSet_StraightGap(&world->contacts, &world->kinematics,
-                                                 &world->settings, point);
+    double correction = gap - rgContactSet_StraightGap(&world->contacts, &world->kinematics,
+                                                       &world->settings, point);
     double thin = rgContactSet_Thickness(&world->contacts, point->colliderA, point->colliderB);
-    return bend < -RG_CURVED_GAP_RATIO * thin ? bend : 0;
+    return correction < -RG_CURVED_GAP_RATIO * thin ? correction : 0;
 }
 
 // Pose of a collider at the end of the step.
@@ -94,12 +94,12 @@ static bool rgCorrectSomeGaps(const rgWorld* world, int count, rgContactPoint* p
     for (int i = 0; i < count; ++i) {
         rgContactPoint* point = &points[i];
         if (point->mayCurve && !point->rolls && !point->actsAtCenter) {
-            double bend = rgPointGapCorrection(world, point) + point->manifoldCorrection;
+            double correction = rgPointGapCorrection(world, point) + point->manifoldCorrection;
             double thin =
                 rgContactSet_Thickness(&world->contacts, point->colliderA, point->colliderB);
-            changed =
-                changed || fabs(bend - point->gapCorrection) > RG_CURVED_TOLERANCE_RATIO * thin;
-            point->gapCorrection = bend;
+            changed = changed ||
+                      fabs(correction - point->gapCorrection) > RG_CURVED_TOLERANCE_RATIO * thin;
+            point->gapCorrection = correction;
         }
     }
     return changed;
@@ -447,15 +447,15 @@ static void rgWorld_RollContact(const rgWorld* world, rgContactPoint* point) {
                    &end) != rg_ok) {
         return;
     }
-    double bend = end.distance - now.distance - closes;
+    double correction = end.distance - now.distance - closes;
     double runs = rgLength(
         rgSub(rgKinematics_EndArm(&world->kinematics, world->readout, link, end.pointB),
               rgKinematics_TouchArm(&world->kinematics, world->readout, link, now.pointB)));
-    if (fabs(bend) < most && runs < RG_ROLLING_RUN_RATIO * arm) {
+    if (fabs(correction) < most && runs < RG_ROLLING_RUN_RATIO * arm) {
         rgVec3 middle = rgScale(0.5, rgAdd(end.pointA, end.pointB));
         rgVec3 next = rgSub(rgDynamics_PointRate(e, B->link, middle),
                             rgDynamics_PointRate(e, A->link, middle));
-        point->manifoldCorrection = point->gapCorrection = bend;
+        point->manifoldCorrection = point->gapCorrection = correction;
         point->curvatureSlip = rgScale(
             0.5,
             rgSub(next, rgKinematics_PointVelocity(&world->kinematics, &world->contacts, point)));

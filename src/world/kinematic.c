@@ -22,8 +22,8 @@ enum {
 _Static_assert(rg_kinematicChange + 6 == RG_KINEMATIC_NUMBERS,
                "pose, velocity, mode, target, change");
 
-static double* rgState_KinematicNumbers(const rgState* state, int guide) {
-    return state->kinematic + RG_KINEMATIC_NUMBERS * guide;
+static double* rgState_KinematicNumbers(const rgState* state, int link) {
+    return state->kinematic + RG_KINEMATIC_NUMBERS * link;
 }
 
 static rgPose rgLoadPose(const double* x) {
@@ -64,7 +64,7 @@ static rgPose rgMovePose(rgPose pose, rgSpatial velocity, double time) {
 }
 
 // step.2, step.1
-static rgKinematicLink rgMakeKinematicLink(const double* x, double dt, double lead) {
+static rgKinematicLink rgMakeKinematicLink(const double* x, double dt, double driftTime) {
     rgPose pose = rgLoadPose(x + rg_kinematicPose);
     rgSpatial before = rgLoadSpatial(x + rg_kinematicVelocity), velocity = before;
     rgPose next = pose;
@@ -78,23 +78,23 @@ static rgKinematicLink rgMakeKinematicLink(const double* x, double dt, double le
     } else {
         next = rgMovePose(pose, velocity, dt);
     }
-    rgKinematicLink guide = {pose, next, before, velocity, velocity};
-    if (lead > 0) {
+    rgKinematicLink link = {pose, next, before, velocity, velocity};
+    if (driftTime > 0) {
         double change[6], predictor[6];
         rgStoreSpatial(rgSpatialAddScaled(velocity, -1, before), change);
         rgPredictChange(x + rg_kinematicChange, change, 3, predictor);
         rgPredictChange(x + rg_kinematicChange + 3, change + 3, 3, predictor + 3);
-        guide.pose = rgMovePose(pose, velocity, lead);
-        guide.end = rgSpatialAdd(velocity, rgLoadSpatial(predictor));
+        link.pose = rgMovePose(pose, velocity, driftTime);
+        link.end = rgSpatialAdd(velocity, rgLoadSpatial(predictor));
     }
-    return guide;
+    return link;
 }
 
 void rgKinematics_MoveLinks(rgKinematics* kinematics, rgState* state, const rgSettings* settings) {
-    double lead = settings->integrator == rg_integratorMidpoint ? 0.5 * settings->dt : 0;
+    double driftTime = settings->integrator == rg_integratorMidpoint ? 0.5 * settings->dt : 0;
     for (int i = 0; i < kinematics->dynamics->model->kinematicCount; ++i) {
         kinematics->links[i] =
-            rgMakeKinematicLink(rgState_KinematicNumbers(state, i), settings->dt, lead);
+            rgMakeKinematicLink(rgState_KinematicNumbers(state, i), settings->dt, driftTime);
     }
     rgKinematics_PlaceStart(kinematics, settings->dt, kinematics->dynamics);
 }

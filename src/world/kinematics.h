@@ -62,20 +62,19 @@ static inline rgRelativeTwist rgKinematics_RelativeTwist(const rgKinematics* kin
         const rgSpatial* A = &velocities[linkA];
         return (rgRelativeTwist){originA, {rgNegate(A->linear), rgNegate(A->angular)}};
     }
-    rgRelativeTwist passing = {rgDynamics_LinkOrigin(kinematics->dynamics, linkB),
-                               velocities[linkB]};
+    rgRelativeTwist twist = {rgDynamics_LinkOrigin(kinematics->dynamics, linkB), velocities[linkB]};
     if (linkA != 0) {
         const rgSpatial* A = &velocities[linkA];
-        rgVec3 linear = rgAdd(A->linear, rgCross(A->angular, rgSub(passing.origin, originA)));
-        passing.velocity.linear = rgSub(passing.velocity.linear, linear);
-        passing.velocity.angular = rgSub(passing.velocity.angular, A->angular);
+        rgVec3 linear = rgAdd(A->linear, rgCross(A->angular, rgSub(twist.origin, originA)));
+        twist.velocity.linear = rgSub(twist.velocity.linear, linear);
+        twist.velocity.angular = rgSub(twist.velocity.angular, A->angular);
     }
-    return passing;
+    return twist;
 }
 
-static inline rgVec3 rgRelativeTwist_At(const rgRelativeTwist* passing, rgVec3 position) {
-    rgVec3 arm = rgSub(position, passing->origin);
-    return rgAdd(passing->velocity.linear, rgCross(passing->velocity.angular, arm));
+static inline rgVec3 rgRelativeTwist_At(const rgRelativeTwist* twist, rgVec3 position) {
+    rgVec3 arm = rgSub(position, twist->origin);
+    return rgAdd(twist->velocity.linear, rgCross(twist->velocity.angular, arm));
 }
 
 rgResult rgKinematics_Create(rgWorld* world);

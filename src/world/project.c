@@ -49,7 +49,7 @@ void rgProjection_Destroy(rgProjection* p, const rgAllocator* allocator) {
 static bool rgWorld_IsHalfLine(const rgWorld* world, int row, double* end) {
     const rgRows* rows = &world->constraints.rows;
     const rgRowSource* source = &rows->sources[row];
-    double gap, ahead, bend = 0, lead = 0;
+    double gap, ahead, curve = 0, rowChange = 0;
     if (source->kind == -1) {
         const rgContactPoint* point = &world->contacts.points[source->index];
         if (source->row != 2 || point->isSoft || point->overlaps) {
@@ -59,7 +59,7 @@ static bool rgWorld_IsHalfLine(const rgWorld* world, int row, double* end) {
                                        world->contacts.colliders[point->colliderA].link,
                                        world->contacts.colliders[point->colliderB].link);
         gap = point->gap;
-        bend = point->gapCorrection;
+        curve = point->gapCorrection;
     } else {
         bool limit = source->kind == rg_constraintLimit ||
                      (source->kind == rg_constraintTendon && rgTendonRowIsLimit(source->row));
@@ -69,10 +69,10 @@ static bool rgWorld_IsHalfLine(const rgWorld* world, int row, double* end) {
         int link = world->model->dofs[rows->column[rows->rowStart[row]]].link;
         ahead = rgKinematics_TimeAhead(&world->kinematics, &world->settings, link, link);
         gap = rgTouchingGap(rows->gap[row]);
-        lead = rgConstraintSet_RowProjectionChange(&world->constraints, &world->kinematics,
-                                                   &world->fast, row, world->constraints.isHeld);
+        rowChange = rgConstraintSet_RowProjectionChange(
+            &world->constraints, &world->kinematics, &world->fast, row, world->constraints.isHeld);
     }
-    *end = gap + ahead * (rgRows_Speed(rows, row, world->next.v) + lead) + bend;
+    *end = gap + ahead * (rgRows_Speed(rows, row, world->next.v) + rowChange) + curve;
     return rgRows_Columns(rows, row) > 0;
 }
 
@@ -256,25 +256,25 @@ static int rgProjection_NumberColumns(rgProjection* p, int vCount) {
 static rgResult rgProjection_FactorLoops(rgWorld* world, bool* good) {
     rgProjection* p = world->projection;
     const rgRows* rows = &p->rows;
-    int n = p->loopRowCount, lead = rgLeadingDimension(n);
+    int n = p->loopRowCount, stride = rgLeadingDimension(n);
     int m = rgProjection_NumberColumns(p, world->model->vCount);
     rgResult result = rgReserve(&world->heap.allocator, (void**)&p->dense, &p->denseCapacity, 0,
-                                lead * (n + m), sizeof(double));
+                                stride * (n + m), sizeof(double));
     if (result != rg_ok) {
         return result;
     }
-    memset(p->dense, 0, (size_t)(lead * (n + m)) * sizeof(double));
-    double* columns = p->dense + lead * n; // of W
+    memset(p->dense, 0, (size_t)(stride * (n + m)) * sizeof(double));
+    double* columns = p->dense + stride * n; // of W
     for (int r = 0; r < n; ++r) {
         for (int k = rows->rowStart[r]; k < rows->rowStart[r + 1]; ++k) {
-            columns[p->column[rows->column[k]] * lead + r] = p->whitened[k];
+            columns[p->column[rows->column[k]] * stride + r] = p->whitened[k];
         }
     }
-    world->constraints.kernels->addSelfProduct(n, m, columns, lead, p->dense, lead);
+    world->constraints.kernels->addSelfProduct(n, m, columns, stride, p->dense, stride);
     for (int r = 0; r < n; ++r) {
-        p->dense[(size_t)r * (size_t)(lead + 1)] += rows->compliance[r];
+        p->dense[(size_t)r * (size_t)(stride + 1)] += rows->compliance[r];
     }
-    *good = world->constraints.kernels->cholesky(n, p->dense, lead);
+    *good = world->constraints.kernels->cholesky(n, p->dense, stride);
     return rg_ok;
 }
 

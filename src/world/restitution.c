@@ -95,13 +95,13 @@ static bool rgMarkIslands(rgConstraintSet* constraints, const rgWorldDef* def,
 // point: work is quadratic in the share while the set of loaded contacts stays.
 static double rgIsland_NextShare(const rgIsland* island, double work) {
     double span = island->high - island->low, low = island->lowWork;
-    double slope = (island->highWork - low) / span, bend = 0;
+    double slope = (island->highWork - low) / span, curvature = 0;
     if (island->third >= 0) {
         double far = (island->thirdWork - island->highWork) / (island->third - island->high);
-        bend = (far - slope) / (island->third - island->low);
+        curvature = (far - slope) / (island->third - island->low);
     }
-    double rise = slope - bend * span, c = low - work;
-    double u = -2 * c / (rise + sqrt(RG_MAX(rise * rise - 4 * bend * c, 0)));
+    double rise = slope - curvature * span, c = low - work;
+    double u = -2 * c / (rise + sqrt(RG_MAX(rise * rise - 4 * curvature * c, 0)));
     return island->low + (u > 0 && u < span ? u : -c / slope);
 }
 

@@ -200,11 +200,11 @@ int rgRows_AddCopy(rgRows* rows, const rgAllocator* allocator, rgBlock block, co
 double rgRows_DriftTime(const rgConstraintSet* constraints, const rgKinematics* kinematics,
                         double dt, int row) {
     const rgRows* rows = &constraints->rows;
-    double lead = dt;
+    double least = dt;
     for (int k = rows->rowStart[row]; row < rows->rowCount && k < rows->rowStart[row + 1]; ++k) {
-        lead = fmin(lead, kinematics->driftTime[constraints->treeOfDof[rows->column[k]]]);
+        least = fmin(least, kinematics->driftTime[constraints->treeOfDof[rows->column[k]]]);
     }
-    return lead;
+    return least;
 }
 
 double rgRows_Dot(const rgRows* rows, int row, const double* v) {

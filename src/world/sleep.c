@@ -26,7 +26,7 @@ static void rgSleep_WakeTree(rgSleep* sleep, rgState* state, const rgModel* mode
         rgWakeGroup(state->asleep, model->treeCount, state->asleep[tree]);
     }
     if (tree >= 0 && sleep->treeCount > 0) {
-        state->rest[tree] = 0;
+        state->slowTime[tree] = 0;
     }
 }
 
@@ -180,7 +180,7 @@ static bool rgKinematics_TreeIsSlow(const rgKinematics* kinematics, const rgNext
 // Islands that fall asleep as a whole: slow, and without rows of kinematic bodies (step.15).
 void rgWorld_UpdateSleep(rgWorld* world) {
     const rgModel* model = world->model;
-    double* rest = world->state.rest;
+    double* slowTime = world->state.slowTime;
     memcpy(world->state.asleep, world->sleep.asleep, (size_t)model->treeCount * sizeof(double));
     if (world->sleep.treeCount == 0) {
         return;
@@ -189,7 +189,7 @@ void rgWorld_UpdateSleep(rgWorld* world) {
     for (int t = 0; t < model->treeCount; ++t) {
         bool slow = rgKinematics_TreeIsSlow(&world->kinematics, &world->next, &world->def,
                                             &model->trees[t]);
-        rest[t] = slow ? rest[t] + world->settings.dt : 0;
+        slowTime[t] = slow ? slowTime[t] + world->settings.dt : 0;
         world->constraints.islands[t].limited = false;
     }
     for (int r = 0; r < world->constraints.rows.rowCount; ++r) {
@@ -200,7 +200,7 @@ void rgWorld_UpdateSleep(rgWorld* world) {
     }
     for (int t = 0; t < model->treeCount; ++t) {
         int root = rgFindIsland(world->constraints.islands, t);
-        if (rest[t] < world->def.sleepTime || world->sleep.asleep[t] != 0) {
+        if (slowTime[t] < world->def.sleepTime || world->sleep.asleep[t] != 0) {
             world->constraints.islands[root].limited = true;
         }
     }

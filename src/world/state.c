@@ -28,7 +28,7 @@ static void rgState_ClearPredictor(rgState* state, const rgModel* model, int ind
     memset(state->change + tree->firstDof, 0, bytes);
     memset(state->predictor + tree->firstDof, 0, bytes);
     state->isSet[index] = 1;
-    state->fresh[index] = 0;
+    state->solved[index] = 0;
 }
 
 static bool rgQuatsAreUsable(const rgModel* model, const double* q) {
@@ -199,7 +199,7 @@ rgResult rgWorld_Reset(rgWorld* world, rgKeyId key) {
     memset(world->state.activation, 0, (size_t)info->activationCount * sizeof(double));
     memset(world->state.force, 0, (size_t)info->vCount * sizeof(double));
     memset(world->state.asleep, 0, (size_t)info->treeCount * sizeof(double));
-    memset(world->state.rest, 0, (size_t)world->sleep.treeCount * sizeof(double));
+    memset(world->state.slowTime, 0, (size_t)world->sleep.treeCount * sizeof(double));
     if (def != NULL && def->control != NULL) {
         memcpy(world->state.control, def->control, (size_t)info->actuatorCount * sizeof(double));
     }
@@ -620,11 +620,11 @@ void rgViewState(const rgSleep* sleep, const rgWarmStart* warmStart, const rgMod
     state->wrench = rgTakeNumbers(&cursor, 6 * info->bodyCount);
     state->asleep = rgTakeNumbers(&cursor, info->treeCount);
     state->kinematic = rgTakeNumbers(&cursor, RG_KINEMATIC_NUMBERS * model->kinematicCount);
-    state->rest = rgTakeNumbers(&cursor, sleep->treeCount);
+    state->slowTime = rgTakeNumbers(&cursor, sleep->treeCount);
     state->isSet = rgTakeNumbers(&cursor, info->treeCount);
     state->change = rgTakeNumbers(&cursor, info->vCount);
     state->predictor = rgTakeNumbers(&cursor, info->vCount);
-    state->fresh = rgTakeNumbers(&cursor, info->treeCount);
+    state->solved = rgTakeNumbers(&cursor, info->treeCount);
     state->impulse = rgTakeNumbers(&cursor, warmStart->slots.count);
     state->blockCount = (int)(cursor - block);
 }

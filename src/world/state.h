@@ -24,9 +24,9 @@ typedef struct rgState {
     double* change; // vCount, step coordinates, rates in the parent's axes: of v in the last step
     double* predictor; // vCount, step coordinates: half of the predicted change
     double*
-        fresh; // per tree: 1 if the last step solved for its impulses, 0 if it accepted the start
-    double* impulse; // per slot: warm start of rows that are no contacts
-    double* rest;    // per tree, where sleep is an option: for how long it has been slow [s]
+        solved; // per tree: 1 if the last step solved for its impulses, 0 if it accepted the start
+    double* impulse;  // per slot: warm start of rows that are no contacts
+    double* slowTime; // per tree, where sleep is an option: for how long it has been slow [s]
 } rgState;
 
 static inline bool rgState_LinkIsDisabled(const rgState* state, const rgModel* model, int link) {

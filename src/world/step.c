@@ -53,7 +53,7 @@ rgResult rgWorld_CommitStep(rgStep* step) {
     rgWorld_CommitPredictor(world);
     rgState_CommitActivations(&world->state, world->model, world->settings.dt);
     for (int t = 0; t < model->treeCount; ++t) {
-        world->state.fresh[t] = world->constraints.fresh[t];
+        world->state.solved[t] = world->constraints.solved[t];
     }
     *world->state.time += world->settings.dt;
     rgWarmStart_Commit(&world->warmStart, &world->state);
