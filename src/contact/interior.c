@@ -255,9 +255,9 @@ static bool rgInterior_Move(rgInterior* point, double stepLength) {
 // linear system or the step fails.
 static bool rgInterior_Advance(rgInterior* point) {
     rgSystem* system = point->system;
-    double eps = 0.1 * system->ops->leastShift;
-    rgInterior_Linearize(point, eps);
-    if (system->ops->factorNewton(system, point->A, point->B, point->kinds, eps) != rg_ok) {
+    rgInterior_Linearize(point, RG_LEAST_SHIFT);
+    if (system->ops->factorNewton(system, point->A, point->B, point->kinds, RG_LEAST_SHIFT) !=
+        rg_ok) {
         return false;
     }
     point->fractionToBoundary = RG_BOUNDARY_RATIO;

@@ -86,7 +86,7 @@ static double rgNewton_Regularisation(const rgNewton* newton) {
         load = fmax(load, fabs(newton->lambda[i]));
     }
     double eps = newton->options->regularisation * fmin(newton->norm, 1) / load;
-    return fmax(eps, newton->system->ops->leastShift);
+    return fmax(eps, RG_LEAST_SHIFT);
 }
 
 // A + p B
@@ -172,7 +172,7 @@ static void rgNewton_Accept(rgNewton* newton) {
 }
 
 // newton.12: When the residual is that of the proximal term, its centre moves here, and the term
-// becomes a tenth.
+// becomes a third.
 static void rgNewton_MoveCentre(rgNewton* newton) {
     int n = newton->system->n;
     double sum = 0;
@@ -184,7 +184,7 @@ static void rgNewton_MoveCentre(rgNewton* newton) {
         return;
     }
     memcpy(newton->centre, newton->lambda, (size_t)n * sizeof(double));
-    newton->proximal *= RG_CENTRE_PROXIMAL_RATIO;
+    newton->proximal /= RG_PROXIMAL_GROWTH_RATIO;
     rgNewton_Evaluate(newton);
     newton->pastCount = 0;
     newton->past[newton->pastCount++] = RG_CENTRE_GROWTH_RATIO * newton->norm;

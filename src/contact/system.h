@@ -74,7 +74,6 @@ typedef struct rgSystemOps {
     // rows: X and Y, column-major, 3 count x 3 count.
     rgResult (*respond)(rgSystem* system, int count, const int* blocks, double* X, double* Y,
                         int ld);
-    double leastShift; // smallest eps that factorNewton stands
 } rgSystemOps;
 
 struct rgSystem {

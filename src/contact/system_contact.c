@@ -538,5 +538,4 @@ const rgSystemOps rgContactOps = {
     .factorNewton = rgContact_FactorNewton,
     .solveNewton = rgContact_SolveNewton,
     .respond = rgSystem_RespondByColumns,
-    .leastShift = RG_CONTACT_LEAST_SHIFT,
 };

@@ -693,5 +693,4 @@ const rgSystemOps rgVelocityOps = {
     .factorNewton = rgVelocity_FactorNewton,
     .solveNewton = rgVelocity_SolveNewton,
     .respond = rgVelocity_Respond,
-    .leastShift = RG_VELOCITY_LEAST_SHIFT,
 };

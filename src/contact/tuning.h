@@ -18,10 +18,9 @@
 #define RG_REST_TOLERANCE_RATIO  1e-4 // of solves at rest; x2: a little more of them. [note]
 
 // Rounding.
-#define RG_RANK_RATIO           1e-11 // pivot / diagonal, normal / tangents, that count as 0
-#define RG_SLIP_LEAST_RATIO     1e-9  // mu, and radius / |w|, that may be divided by. [inh]
-#define RG_CONTACT_LEAST_SHIFT  1e-10 // eps of newton.8 [-] that a factored G stands. [inh]
-#define RG_VELOCITY_LEAST_SHIFT 1e-8  // eps of newton.8 [-] that one of H stands. [inh]
+#define RG_RANK_RATIO       1e-11 // pivot / diagonal, normal / tangents, that count as 0
+#define RG_SLIP_LEAST_RATIO 1e-9  // mu, and radius / |w|, that may be divided by. [inh]
+#define RG_LEAST_SHIFT      1e-10 // eps of newton.8 and interior.8 [-]. [abl] 1e-9: inverse fails
 
 // Forms of the matrix: cost only.
 #define RG_DENSE_ROW_RATIO  2   // rows / velocities up to which G is dense. [abl]
@@ -38,8 +37,8 @@
 #define RG_NEWTON_SHIFT_RATIO     3e-2 // e of newton.7 [-]; x1/3: 5 robot steps left, not 0. [abl]
 #define RG_NEWTON_PROXIMAL_RATIO  1e-5 // p of newton.11 at first, over diag G. [inh]
 #define RG_STRONG_PROXIMAL_RATIO  1e-4 // of polish, certificate, interior.12. [abl] 1e-5: worse
+#define RG_PROXIMAL_GROWTH_RATIO  3    // p after / before, where it grows or falls. [abl, piles]
 #define RG_CENTRE_MAP_RATIO       10   // |F| / |p (lambda - c)| of newton.12. [newton.md]
-#define RG_CENTRE_PROXIMAL_RATIO  0.1  // p after / before newton.12. [inh]
 #define RG_CENTRE_GROWTH_RATIO    1e3  // growth of |F| after it. [abl] 1: 40, not 21, left
 #define RG_LINE_SEARCH_LEAST_STEP 0.05 // of newton.9 [-]. [newton.md]
 #define RG_CYCLE_MAP_RATIO        1e-3 // difference of two |F| that are alike. [newton.md]
@@ -53,7 +52,6 @@
 #define RG_CENTRING_LEAST_RATIO     0.01 // target mu / duality measure, at least. [inh]
 #define RG_SECOND_ORDER_STEP        0.1  // predictor's step with a corrector. [abl] 0: 118, not 98
 #define RG_FLOOR_TOLERANCE_RATIO    0.03 // s of interior.10 / tolerance. [interior.md]
-#define RG_PROXIMAL_GROWTH_RATIO    3    // p after / before, of auto.4 too; 10: alike. [abl, piles]
 #define RG_STALL_STEP               1e-4 // step that ends the path. [abl] 1e-2: 194, not 98, left
 #define RG_BLOCKED_STEP             0.3 // below it contacts get interior.14, or are resolved. [abl] 0.2
 #define RG_BLOCKING_MOST_COUNT      20   // such contacts; more cost more. [inh]

@@ -340,8 +340,7 @@ static bool rgDojo_Advance(rgDojo* dojo) {
         dojo->primal[i] = dojo->point.velocity[i] - dojo->point.sigma[i];
     }
     rgDojo_Linearize(dojo);
-    if (system->ops->factorNewton(system, dojo->A, dojo->B, dojo->kinds, system->ops->leastShift) !=
-        rg_ok) {
+    if (system->ops->factorNewton(system, dojo->A, dojo->B, dojo->kinds, RG_LEAST_SHIFT) != rg_ok) {
         return false;
     }
     rgDojo_ClearSecondOrder(dojo);
