@@ -12,7 +12,7 @@ rgInverseDef rgDefaultInverseDef(void) {
     rgInverseProblem problem = rgDefaultInverseProblem();
     return (rgInverseDef){.penalty = problem.penalty,
                           .tolerance = problem.tolerance,
-                          .snap = RG_STICK_SPEED,
+                          .snap = 1e-6,
                           .maxIterations = problem.maxIterations,
                           .compliance = NAN,
                           .cookie = RG_COOKIE_INVERSE};

@@ -55,7 +55,7 @@ static bool rgSlips(const rgWorld* world, rgLinearization* l, int row, double bo
     double slip = hypot(rgRowVelocity(world, row), rgRowVelocity(world, row + 1));
     double mass = 0.5 * (rgRowMass(l, row) + rgRowMass(l, row + 1));
     double inside = (bound - push) * mass;
-    if (inside < RG_EDGE_CONE_RATIO * bound * mass && slip < least) { // sticking of the two
+    if (inside < RG_CONE_RATIO * bound * mass && slip < least) { // sticking of the two
         l->betweenModes += 1;
         l->margin = 0;
         return false;
@@ -76,7 +76,7 @@ static void rgDecideContact(const rgWorld* world, rgLinearization* l, const rgBl
     if (!closed) {
         return;
     }
-    double least = RG_EDGE_CONE_RATIO * unit;
+    double least = RG_CONE_RATIO * unit;
     bool smooth = !(block->mu > 0);
     if (smooth || rgSlips(world, l, row, block->mu * lambda[2], least)) {
         l->modes[row] = l->modes[row + 1] = smooth ? rg_modeOpen : rg_modeSlip;

@@ -158,8 +158,8 @@ static rgContactState rgStateOf(const rgContact* contact, double speed) {
     if (!(normal > 0)) {
         return rg_contactOpen;
     }
-    bool onCone = tangential >= contact->mu * normal * (1 - RG_STICK_CONE_RATIO);
-    return onCone && speed > RG_STICK_SPEED ? rg_contactSlip : rg_contactStick;
+    bool onCone = tangential >= contact->mu * normal * (1 - RG_CONE_RATIO);
+    return onCone && speed > RG_CREEP_SPEED ? rg_contactSlip : rg_contactStick;
 }
 
 static rgContact rgContactSet_ReadPlace(const rgContactSet* contacts, const rgContactPoint* point) {

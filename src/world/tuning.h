@@ -7,14 +7,13 @@
 #pragma once
 
 // Zero, for decisions.
-#define RG_SLOP             1e-9  // [m], [rad] of gap or depth. [note, t inverse_recover]
-#define RG_ROUNDING         1e-12 // of gaps [m], slips [m/s], entries of J, ratios of G. [inh]
-#define RG_DEPTH_TOLERANCE  1e-6  // [m], [rad] of overlap by design, starts, casts. [t start]
-#define RG_CREEP_SPEED      1e-7  // [m/s] of a slip that may be wrong. [t bristle]
-#define RG_STICK_SPEED      1e-6  // [m/s] of contacts that stick. [inh]
-#define RG_STICK_CONE_RATIO 1e-4  // distance from the cone / mu lambda_n of the same. [inh]
-#define RG_REST_RATIO       1e-2  // v / (g dt) at rest, w^2 r / g of bodies that do not roll. [inh]
-#define RG_LEAST_REACH      1 // [m] of a coordinate that moves neither shape nor mass. [t joints]
+#define RG_SLOP            1e-9  // [m], [rad] of gap or depth. [note, t inverse_recover]
+#define RG_ROUNDING        1e-12 // of gaps [m], slips [m/s], entries of J, ratios of G. [inh]
+#define RG_DEPTH_TOLERANCE 1e-6  // [m], [rad] of overlap by design, starts, casts. [t start]
+#define RG_CREEP_SPEED     1e-7 // [m/s] of a slip counted as sticking; x2: bristles drift. [t bristle]
+#define RG_CONE_RATIO      1e-3 // distance from the cone / bound of a slip; x1e3: nothing. [note]
+#define RG_REST_RATIO      1e-2 // v / (g dt) at rest, w^2 r / g of bodies that do not roll. [inh]
+#define RG_LEAST_REACH     1    // [m] of a coordinate that moves neither shape nor mass. [t joints]
 
 // Contacts.
 #define RG_IMPACT_SPEED_RATIO      2    // speed / that before an impact at the other end. [note]
@@ -107,7 +106,6 @@
 
 // Derivatives of a step.
 #define RG_EDGE_SPEED_RATIO   1e-4 // impulse and speed / g dt that neither press nor leave. [inh]
-#define RG_EDGE_CONE_RATIO    1e-3 // distance from the cone / bound, slip / g dt, that stick. [inh]
 #define RG_RANK_RATIO         1e-8 // of the largest pivot: least that counts. [inh]
 #define RG_REGULAR_RATIO      1e-5 // of entries of G: least singular value without QR. [inh]
 #define RG_INCONSISTENT_RATIO 1e-3 // of right sides that no impulses meet. [inh]

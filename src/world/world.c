@@ -165,7 +165,7 @@ static rgSettings rgPlanSettings(const rgWorldDef* def, const rgModelOptions* op
     };
     if (!(settings.restitutionThreshold > 0)) {
         settings.restitutionThreshold =
-            fmax(RG_STICK_SPEED, 2 * rgLength(settings.gravity) * settings.dt);
+            fmax(RG_CREEP_SPEED, 2 * rgLength(settings.gravity) * settings.dt);
     }
     return settings;
 }

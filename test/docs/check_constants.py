@@ -61,7 +61,7 @@ TABLE = [
     # Defaults.
     ("architecture.md", "tolerance {} of the residual of [ncp.12](theory/ncp.md), at most {} iterations in a solve; rigid contacts, penetration undone at most at {} m/s",
      (SOLVER, "tolerance"), (SOLVER, "maxIterations"), (WORLD, "pushOutSpeed")),
-    ("architecture.md", "threshold {} g dt; mu {} where", (WORLD, r"fmax\(RG_STICK_SPEED, (\d) \*"), ("src/model/defaults.c", r"\.mu = (\S+),")),
+    ("architecture.md", "threshold {} g dt; mu {} where", (WORLD, r"fmax\(RG_CREEP_SPEED, (\d) \*"), ("src/model/defaults.c", r"\.mu = (\S+),")),
     ("architecture.md", "dt {ms} ms; gravity {}.", (WORLD, r": (1e-3),"), (WORLD, r"rgVec\(0, 0, -(9\.81)\)")),
     ("architecture.md", "closing speed plus {mm} mm", (WORLD, "margin")),
     ("architecture.md", "a manifold of up to {} points", (WORLD, "maxContactsPerPair")),
@@ -97,7 +97,7 @@ TABLE = [
     ("theory/projection.md", "has R_n = {} G_nn", (STEP, "RG_SQUEEZE_COMPLIANCE_RATIO")),
     # Constraints.
     ("theory/constraints.md", "gaps below {} m count as none", (STEP, "RG_SLOP")),
-    ("theory/constraints.md", "The threshold is {} g dt", (WORLD, r"fmax\(RG_STICK_SPEED, (\d) \*")),
+    ("theory/constraints.md", "The threshold is {} g dt", (WORLD, r"fmax\(RG_CREEP_SPEED, (\d) \*")),
     ("theory/constraints.md", "phi <= {} dt (|v| + |v_free|) + {}.", (STEP, "RG_IMPACT_SPEED_RATIO"), (STEP, "RG_LIMIT_MARGIN")),
     ("theory/constraints.md", "R is at least {} trace(G_ii)/m", (STEP, "RG_LOOP_COMPLIANCE_RATIO")),
     ("theory/constraints.md", "(G_rr below {} of the mean)", (STEP, "RG_ROUNDING")),
@@ -153,7 +153,7 @@ TABLE = [
     ("theory/models.md", "the others exceed {} variables per island", (PIVOT, "RG_PIVOT_MOST")),
     ("theory/inverse.md", "rho = {} by default", ("src/contact/inverse.c", "penalty")),
     ("theory/inverse.md", "after {} iterations without progress", ("src/contact/inverse.c", r"sinceProgress > (\d+)")),
-    ("theory/inverse.md", "speeds below the **snap** ({} m/s by default", (STEP, "RG_STICK_SPEED")),
+    ("theory/inverse.md", "speeds below the **snap** ({} m/s by default", ("src/world/inverse.c", "snap")),
     ("theory/inverse.md", "where that is more than {} of what acts there", (STEP, "RG_MISSING_RATIO")),
     ("theory/inverse.md", "{} proximal steps (x0 := x) remove", (STEP, "RG_FEASIBLE_PASSES")),
     ("theory/inverse.md", "(Gram-Schmidt, {})", (STEP, "RG_FEASIBLE_TOLERANCE")),
