@@ -105,7 +105,7 @@ bool rgContactSet_Activate(rgContactSet* contacts, const rgKinematics* kinematic
     int left = 0, count = contacts->inactiveCount;
     for (int i = 0; i < count && any; ++i) {
         rgContactPoint point = contacts->inactive[i];
-        if (round < RG_INACTIVE_PASSES &&
+        if (round < RG_REVISE_PASSES &&
             rgContactSet_NextGap(contacts, kinematics, settings, &point, &of) >= -RG_ROUNDING) {
             contacts->inactive[left++] = point;
             continue;

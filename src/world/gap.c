@@ -239,7 +239,7 @@ static void rgWorld_PlaceEnds(rgWorld* world, const double* v) {
 }
 
 bool rgWorld_CorrectGaps(rgWorld* world, const double* v, int round) {
-    if (!world->contacts.mayCurve || round > RG_CURVED_PASSES) {
+    if (!world->contacts.mayCurve || round > RG_REVISE_PASSES) {
         return false;
     }
     rgWorld_PlaceEnds(world, v);

@@ -156,7 +156,6 @@ bool rgReviseRestitution(rgWorld* world, bool last) {
     }
     rgMeasureIslands(world);
     bool first = world->constraints.restitutionPass++ == 1, open = false;
-    last = last || world->constraints.restitutionPass > RG_RESTITUTION_PASSES;
     for (int i = 0; i < world->model->info.treeCount; ++i) {
         rgIsland* island = &world->constraints.islands[i];
         double solved = island->share;

@@ -20,14 +20,13 @@
 #define RG_LIMIT_MARGIN            1e-3 // [m], [rad] up to which limits have rows; x2: cost. [inh]
 #define RG_INACTIVE_LOADED_RATIO   4    // gap / (g dt^2) of inactive contacts that carried. [note]
 #define RG_INACTIVE_UNLOADED_RATIO 0.25 // and of others; x2: fewer rows, more passes. [note]
-#define RG_INACTIVE_PASSES         3    // after which all contacts are active. [inh]
 #define RG_OVERLAP_POINT_COUNT     2    // points of pairs that overlap by design; x2: cost. [note]
 #define RG_PAIRS_PER_TASK          64   // of collision; x2: fewer, longer tasks. [inh]
 
 // Passes.
-#define RG_MOST_PASSES              16   // of a step, but for restitution. [inh]
+#define RG_MOST_PASSES              16 // of a step, rebounds included. [inh]
+#define RG_REVISE_PASSES            6 // in which contacts stay inactive and gaps change; x1/2: alike. [note]
 #define RG_MOST_FACTORIZATIONS      200  // of a step, but for its last pass. [inh]
-#define RG_RESTITUTION_PASSES       8    // in which its share is sought. [inh]
 #define RG_RESTITUTION_RATIO        1e-4 // accuracy of the work / work of full restitution. [inh]
 #define RG_RESTITUTION_ERROR_FACTOR 10   // work that is none / tolerance of the solver. [inh]
 
@@ -47,7 +46,6 @@
 // Curved paths.
 #define RG_CURVED_GAP_RATIO       0.1  // correction / half width of the thinner shape. [t cards]
 #define RG_CURVED_TOLERANCE_RATIO 0.01 // change of a correction / half width. [inh]
-#define RG_CURVED_PASSES          6    // in which corrections are computed again. [inh]
 #define RG_CURVED_MOST_ANGLE      1    // [rad] in a step that corrections can follow. [t tunnel]
 #define RG_ROLLING_GAP_RATIO      10   // largest correction / (arm angle^2) of rolling. [inh]
 #define RG_ROLLING_RUN_RATIO      0.1  // way of a point of contact / arm; x2: gains. [t rolling]

@@ -71,7 +71,7 @@ TABLE = [
     ("theory/step.md", "s = {} g dt^2 for points that carried", (STEP, "RG_INACTIVE_LOADED_RATIO")),
     ("theory/step.md", "{} g dt^2 for others", (STEP, "RG_INACTIVE_UNLOADED_RATIO")),
     ("theory/step.md", "and {} points hold them as four do", (STEP, "RG_OVERLAP_POINT_COUNT")),
-    ("theory/step.md", "after {} rounds all take part", (STEP, "RG_INACTIVE_PASSES")),
+    ("theory/step.md", "after {} rounds all take part", (STEP, "RG_REVISE_PASSES")),
     ("theory/step.md", "travels more than {mm} mm is asked for {} points instead of {}", (WORLD, "margin"), ("include/rigor/collision.h", "RG_MANIFOLD_CAPACITY"), (WORLD, "maxContactsPerPair")),
     ("theory/step.md", "passed by more than {um} um", (STEP, "RG_DEPTH_TOLERANCE")),
     ("theory/free.md", "y = {} (dt^2 k + dt d)/m", (STEP, "RG_STIFFNESS_FACTOR")),
@@ -82,7 +82,7 @@ TABLE = [
     ("limits.md", "turn by more than {} rad in a step gain none", (STEP, "RG_FAST_ANGLE")),
     ("theory/step.md", "A gap below {} m counts as zero", (STEP, "RG_SLOP")),
     ("theory/step.md", "After {} passes or {} factorizations nothing but rebounds", (STEP, "RG_MOST_PASSES"), (STEP, "RG_MOST_FACTORIZATIONS")),
-    ("theory/gap.md", "solved again until it stays to h/100, {} times at most", (STEP, "RG_CURVED_PASSES")),
+    ("theory/gap.md", "solved again until it stays to h/100, {} times at most", (STEP, "RG_REVISE_PASSES")),
     ("theory/monitor.md", "An anomaly above {mm} mm + {%} % of the smaller bounding radius", (STEP, "RG_ANOMALY_LEAST_DEPTH"), (STEP, "RG_ANOMALY_DEPTH_RATIO")),
     ("theory/monitor.md", "An anomaly above {%} % of the largest kinetic energy + m ({} m/s)^2/2", (STEP, "RG_ANOMALY_ENERGY_RATIO"), (STEP, "RG_ANOMALY_SPEED")),
     # Projection.
@@ -105,7 +105,6 @@ TABLE = [
      (STEP, "RG_CREEP_SPEED"), (STEP, "RG_SHARING_LEAST_RATIO"), (STEP, "RG_SHARING_MOST_RATIO")),
     ("theory/constraints.md", "where that exceeds {} m/s", (STEP, "RG_CREEP_SPEED")),
     ("theory/constraints.md", "max(0, 1 - {} |w_B - w_A|", (STEP, "RG_TOGETHER_FACTOR")),
-    ("theory/constraints.md", "at most {} times. It is decided per island", (STEP, "RG_RESTITUTION_PASSES", lambda n: n + 1)),
     # The plan of auto.
     ("theory/auto.md", "**Proximal Newton** ([newton.md](newton.md)), {} iterations", (TUNING, "RG_NEWTON_ITERATIONS")),
     ("theory/auto.md", "A start with a residual above {} is scaled", (TUNING, "RG_START_MOST_RESIDUAL")),
