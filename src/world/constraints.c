@@ -46,13 +46,13 @@ rgLaw rgBilateralLaw(double dt, double phi, rgSoftness soft) {
 }
 
 // True if a row can act: limits, those of tendons included, do nothing from afar.
-static bool rgConstraintSet_RowActs(const rgConstraintSet* constraints,
-                                    const rgKinematics* kinematics, double dt, int row) {
-    const rgRows* rows = &constraints->rows;
+static bool rgWorld_RowActs(const rgWorld* world, int row) {
+    const rgRows* rows = &world->constraints.rows;
     const rgRowSource* source = &rows->sources[row];
     bool limit = source->kind == rg_constraintLimit ||
                  (source->kind == rg_constraintTendon && rgTendonRowIsLimit(source->row));
-    return !limit || rgLimitIsNear(dt, rows->gap[row], rgRows_Speed(rows, row, kinematics->v), 0);
+    return !limit || rgLimitIsNear(world->settings.dt, world->def.margin, rows->gap[row],
+                                   rgRows_Speed(rows, row, world->kinematics.v), 0);
 }
 
 static void rgConstraintSet_MarkSide(rgConstraintSet* constraints, const rgContactSet* contacts,
@@ -71,8 +71,7 @@ static void rgWorld_FindConstrainedTrees(rgWorld* world) {
     int contacts =
         world->contacts.pointCount > 0 ? world->contacts.points[0].firstRow : rows->rowCount;
     for (int r = 0; r < contacts; ++r) {
-        bool holds =
-            rgConstraintSet_RowActs(&world->constraints, &world->kinematics, world->settings.dt, r);
+        bool holds = rgWorld_RowActs(world, r);
         for (int k = rows->rowStart[r]; holds && k < rows->rowStart[r + 1]; ++k) {
             world->constraints.isHeld[world->constraints.treeOfDof[rows->column[k]]] = true;
         }

@@ -17,7 +17,6 @@
 
 // Contacts.
 #define RG_IMPACT_SPEED_RATIO      2    // speed / that before an impact at the other end. [note]
-#define RG_LIMIT_MARGIN            1e-3 // [m], [rad] up to which limits have rows; x2: cost. [inh]
 #define RG_INACTIVE_LOADED_RATIO   4    // gap / (g dt^2) of inactive contacts that carried. [note]
 #define RG_INACTIVE_UNLOADED_RATIO 0.25 // and of others; x2: fewer rows, more passes. [note]
 #define RG_OVERLAP_POINT_COUNT     2    // points of pairs that overlap by design; x2: cost. [note]
