@@ -35,14 +35,12 @@ static bool rgWorld_LeavesSpring(const rgWorld* world, const rgContactPoint* poi
 // the rows of its point, which stays active.
 static bool rgWorld_MayBeInactive(const rgWorld* world, const rgContactPoint* point, double next) {
     double fall = rgLength(world->settings.gravity) * world->settings.dt * world->settings.dt;
-    if (point->gap <= 0 || point->rolls || next <= RG_INACTIVE_UNLOADED_RATIO * fall) {
+    if (point->gap <= 0 || point->rolls || next <= fall) {
         return false;
     }
     const rgContactMemory* last = rgWarmStart_ContactMemory(&world->warmStart, point);
-    bool wasLoaded = last != NULL && rgLengthSquared(last->linear) > 0;
     bool stretched = last != NULL && rgLengthSquared(last->anchor) > 0;
-    return (!wasLoaded || next > RG_INACTIVE_LOADED_RATIO * fall) && !stretched &&
-           !rgWorld_LeavesSpring(world, point);
+    return !stretched && !rgWorld_LeavesSpring(world, point);
 }
 
 // Number of active points of each pair.

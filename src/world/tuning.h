@@ -16,11 +16,9 @@
 #define RG_LEAST_REACH     1    // [m] of a coordinate that moves neither shape nor mass. [t joints]
 
 // Contacts.
-#define RG_IMPACT_SPEED_RATIO      2    // speed / that before an impact at the other end. [note]
-#define RG_INACTIVE_LOADED_RATIO   4    // gap / (g dt^2) of inactive contacts that carried. [note]
-#define RG_INACTIVE_UNLOADED_RATIO 0.25 // and of others; x2: fewer rows, more passes. [note]
-#define RG_OVERLAP_POINT_COUNT     2    // points of pairs that overlap by design; x2: cost. [note]
-#define RG_PAIRS_PER_TASK          64   // of collision; x2: fewer, longer tasks. [inh]
+#define RG_IMPACT_SPEED_RATIO  2  // speed / that before an impact at the other end. [note]
+#define RG_OVERLAP_POINT_COUNT 2  // points of pairs that overlap by design; x2: cost. [note]
+#define RG_PAIRS_PER_TASK      64 // of collision; x2: fewer, longer tasks. [inh]
 
 // Passes.
 #define RG_MOST_PASSES              16 // of a step, rebounds included. [inh]

@@ -68,8 +68,6 @@ TABLE = [
     # A step.
     ("theory/step.md", "margin of a pair = 2 dt (|v_A - v_B| + |w_A| r_A + |w_B| r_B) + {mm} mm", (WORLD, "margin")),
     ("theory/step.md", "a point is a candidate if phi <= {mm} mm", (WORLD, "margin")),
-    ("theory/step.md", "s = {} g dt^2 for points that carried", (STEP, "RG_INACTIVE_LOADED_RATIO")),
-    ("theory/step.md", "{} g dt^2 for others", (STEP, "RG_INACTIVE_UNLOADED_RATIO")),
     ("theory/step.md", "and {} points hold them as four do", (STEP, "RG_OVERLAP_POINT_COUNT")),
     ("theory/step.md", "after {} rounds all take part", (STEP, "RG_REVISE_PASSES")),
     ("theory/step.md", "travels more than {mm} mm is asked for {} points instead of {}", (WORLD, "margin"), ("include/rigor/collision.h", "RG_MANIFOLD_CAPACITY"), (WORLD, "maxContactsPerPair")),
