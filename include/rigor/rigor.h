@@ -21,5 +21,6 @@
 #include "rigor/results.h"
 #include "rigor/scene.h"
 #include "rigor/shape.h"
+#include "rigor/tape.h"
 #include "rigor/view.h"
 #include "rigor/world.h"

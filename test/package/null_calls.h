@@ -87,6 +87,13 @@ static inline rgBatch* rgObject_rgBatch(void) {
     return batch;
 }
 
+static inline rgTape* rgObject_rgTape(void) {
+    rgTapeDef def = rgDefaultTapeDef();
+    rgTape* tape = NULL;
+    rgMake(rgWorld_Record(rgObject_rgWorld(), &def, &tape));
+    return tape;
+}
+
 static inline rgDynamics* rgObject_rgDynamics(void) {
     rgDynamicsDef def = rgDefaultDynamicsDef(rgObject_rgModel());
     rgDynamics* dynamics = NULL;
