@@ -23,6 +23,7 @@ from .model import (Key, Model, ModelDef, builtin_models, load, load_def, parse,
 from .problem import Problem, Report, Residual, Solution, Solver, Sparse, block_type, solve
 from .record import load_recording, save_page
 from .show import picture, show
+from .tape import Tape
 from .world import Inverse, StepReport, World
 
 _version = _lib.rgVersion()
@@ -36,7 +37,7 @@ __all__ = [
     "FormatError", "Identification", "Image", "Inverse", "Key", "Model", "ModelDef", "Motion",
     "NotFoundError", "NumericError", "OPEN", "OutOfMemoryError", "Pose", "Problem", "Record",
     "Report", "Residual", "RigorWarning", "Rollout", "SLIP", "STICK", "Solution", "Solver",
-    "Sparse", "Spatial", "StepReport", "UnsupportedError", "VersionError", "World", "block_type",
+    "Sparse", "Spatial", "StepReport", "Tape", "UnsupportedError", "VersionError", "World", "block_type",
     "builtin_models", "convert", "fclib", "identify", "load", "load_def", "load_recording", "look_at",
     "parameter_fields", "parse", "parse_def", "picture", "rollout", "save_page", "scene", "scenes", "show", "solve",
 ]

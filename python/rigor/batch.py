@@ -13,6 +13,7 @@ from ._core import (ArgumentError, BusyError, Diagnostics, Fixed, check, enum_va
 from ._live import LiveArrays, live_array
 from .derivatives import By, Columns, Derivatives, batch_derivatives, batch_vjp
 from .model import Model, Part
+from .tape import Tape
 from .world import Threads, world_def
 
 
@@ -172,6 +173,11 @@ class Batch(LiveArrays):
             held_gaps: bool = False) -> Dict[str, np.ndarray]:
         """`World.vjp()` of all worlds: q_bar and v_bar (count, nv)."""
         return batch_vjp(self, Columns(self.model, by, heldGaps=held_gaps), q_bar, v_bar, mask)
+
+    def tape(self, ctrl: Any = None, steps: Optional[int] = None, every: int = 1, by: By = (), *,
+             held_gaps: bool = False) -> Tape:
+        """`World.tape()` of all worlds, on all threads: ctrl (count, steps, nu)."""
+        return Tape(self, ctrl, steps, every, by, held_gaps)
 
     def reset(self, key: Optional[Part] = None, mask: Any = None) -> None:
         """Worlds go to a key or to the start, and their status is new."""

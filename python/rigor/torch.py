@@ -11,7 +11,7 @@ step are where the next solve starts: one world, one chain of steps at a time.
 
 from __future__ import annotations
 
-from typing import Any, List, Tuple
+from typing import Any, Tuple
 
 import numpy as np
 import torch
@@ -91,67 +91,31 @@ class _Rollout(torch.autograd.Function):
     def forward(ctx: Any, world: Any, every: int, q: Any, v: Any, controls: Any) -> Any:
         q, v, controls = _array(q), _array(v), _array(controls)
         _set(world, q, v)
-        qs, vs = [q.copy()], [v.copy()]
-        tape: List[Any] = []
-        for i, ctrl in enumerate(controls):
-            world.ctrl[:] = ctrl
-            if isinstance(world, Batch):
-                tape.append(_linear(world))
-            elif i % every == 0:
-                tape.append(world.save())
-            world.step()
-            qs.append(world.q.copy())
-            vs.append(world.v.copy())
-        ctx.world, ctx.every, ctx.tape, ctx.controls = world, every, tape, controls
-        ctx.qs = qs
-        return torch.from_numpy(np.stack(qs)), torch.from_numpy(np.stack(vs))
+        ctx.world = world
+        ctx.tape = world.tape(_turned(world, controls), len(controls), every)
+        ctx.qs = _turned(world, ctx.tape.q)
+        return torch.from_numpy(ctx.qs.copy()), torch.from_numpy(_turned(world, ctx.tape.v).copy())
 
     @staticmethod
     def backward(ctx: Any, qs_bar: Any, vs_bar: Any) -> Any:
-        world, model, nv = ctx.world, ctx.world.model, ctx.world.model.nv
-        qs_bar, vs_bar = _array(qs_bar), _array(vs_bar)
-        count = len(ctx.controls)
-        out = np.zeros_like(ctx.controls)
-        g_q = _pull(model, ctx.qs[count], qs_bar[count])
-        g_v = vs_bar[count].copy()
-        end = None if isinstance(world, Batch) else world.save()
-        for first in reversed(range(0, count, ctx.every)):
-            last = min(first + ctx.every, count)
-            states = [] if end is None else _replay(ctx, first, last)
-            for i in reversed(range(first, last)):
-                if end is None:
-                    g = _through(ctx.tape[i], g_q, g_v)
-                    parts = (g[..., :nv], g[..., nv:2 * nv], g[..., 2 * nv:])
-                else:
-                    world.restore(states[i - first])
-                    made = world.vjp(g_q, g_v, by=_BY)
-                    parts = tuple(made[name] for name in _BY)
-                out[i] = parts[2]
-                g_q = parts[0] + _pull(model, ctx.qs[i], qs_bar[i])
-                g_v = parts[1] + vs_bar[i]
-        if end is not None:
-            world.restore(end)
-        return (None, None, torch.from_numpy(_push(model, ctx.qs[0], g_q)), torch.from_numpy(g_v.copy()),
-                torch.from_numpy(out))
+        world, model = ctx.world, ctx.world.model
+        vs_bar = _array(vs_bar)
+        bars = np.stack([_pull(model, q, bar) for q, bar in zip(ctx.qs, _array(qs_bar))])
+        g = ctx.tape.vjp(_turned(world, bars[1:]), _turned(world, vs_bar[1:]))
+        return (None, None, torch.from_numpy(_push(model, ctx.qs[0], g["q"] + bars[0])),
+                torch.from_numpy(g["v"] + vs_bar[0]), torch.from_numpy(_turned(world, g["ctrl"]).copy()))
 
 
-def _replay(ctx: Any, first: int, last: int) -> List[bytes]:
-    """States of a segment of the tape, from the one that was kept."""
-    states = [ctx.tape[first // ctx.every]]
-    if last - first > 1:
-        ctx.world.restore(states[0])
-        for i in range(first, last - 1):
-            ctx.world.step()
-            ctx.world.ctrl[:] = ctx.controls[i + 1]
-            states.append(ctx.world.save())
-    return states
+def _turned(world: Any, array: np.ndarray) -> np.ndarray:
+    """Steps in front here, worlds of a batch in front there."""
+    return array if isinstance(world, World) else np.swapaxes(array, 0, 1)
 
 
 def rollout(world: Any, q: Any, v: Any, controls: Any, every: int = 1) -> Tuple[Any, Any]:
     """Steps with one row of controls each: q and v of the start and after every step, (steps + 1, ...).
 
-    One node of autograd. A World keeps its state at every `every`-th step and steps again between them when
-    gradients are asked for; a Batch keeps the linear model of every step.
+    One node of autograd, on a tape (`World.tape()`): states are kept at every `every`-th step, and steps
+    between them taken again when gradients are asked for.
     """
     if not isinstance(world, (World, Batch)):
         raise TypeError(f"rollout() takes a rigor.World or a rigor.Batch, not {type(world).__name__}")

@@ -15,6 +15,7 @@ from ._live import LiveArrays, live_array
 from .derivatives import By, Columns, Derivatives, world_derivatives, world_vjp
 from .model import Model, Part
 from .problem import Problem, Report, problem_from_c, report_from_c
+from .tape import Tape
 
 if TYPE_CHECKING:
     from .record import Recorder
@@ -468,6 +469,13 @@ class World(LiveArrays):
         """Gradients by the state before the next step, and by ctrl, of a number with gradient q_bar (nv,), by a
         small velocity, and v_bar (nv,) after it: one per name in `by`."""
         return world_vjp(self, Columns(self.model, by, heldGaps=held_gaps, advance=advance), q_bar, v_bar)
+
+    def tape(self, ctrl: Any = None, steps: Optional[int] = None, every: int = 1, by: By = (), *,
+             held_gaps: bool = False) -> Tape:
+        """Take a step for each row of ctrl (steps, nu), or `steps` of them, and keep what gradients need: the
+        state before every `every`-th step, from which they step again. by: numbers of the model, as in
+        `derivatives()`."""
+        return Tape(self, ctrl, steps, every, by, held_gaps)
 
     # ---- changes while running
 

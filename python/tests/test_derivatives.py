@@ -87,6 +87,39 @@ def test_batch(quadruped):
         assert (world.vjp(bars[0, i], bars[1, i])["ctrl"] == g["ctrl"][i]).all()
 
 
+def test_tape(quadruped):
+    worlds = [rigor.World(quadruped, key="stand") for _ in range(2)]
+    rng = np.random.default_rng(6)
+    controls = worlds[0].ctrl + 0.1 * rng.normal(size=(9, quadruped.nu))
+    bars = rng.normal(size=(2, 9, quadruped.nv))
+    tape = worlds[0].tape(controls, every=4, by=("friction", "mass:trunk"))
+    g = tape.vjp(*bars)
+    by, steps = ("q", "v", "ctrl", "friction", "mass:trunk"), []
+    for i, ctrl in enumerate(controls):
+        worlds[1].ctrl = ctrl
+        steps.append(worlds[1].derivatives(by, advance=True))
+        assert (worlds[1].q == tape.q[i + 1]).all() and (worlds[1].v == tape.v[i + 1]).all()
+    assert worlds[0].hash() == worlds[1].hash() and tape.nbytes > 0
+    q_bar, v_bar, sums = np.zeros(quadruped.nv), np.zeros(quadruped.nv), np.zeros(2)
+    for i in reversed(range(9)):
+        d = steps[i]
+        out = (q_bar + bars[0, i]) @ d.q + (v_bar + bars[1, i]) @ d.v
+        assert np.allclose(g["ctrl"][i], out[d.columns["ctrl"]], rtol=0, atol=1e-10 * abs(out).max())
+        q_bar, v_bar = out[d.columns["q"]], out[d.columns["v"]]
+        sums += [out[d.columns["friction"]][0], out[d.columns["mass:trunk"]][0]]
+    scale = abs(q_bar).max()
+    assert np.allclose(g["q"], q_bar, rtol=0, atol=1e-10 * scale)
+    assert np.allclose(g["v"], v_bar, rtol=0, atol=1e-10 * scale)
+    assert np.allclose([g["friction"][0], g["mass:trunk"][0]], sums, rtol=0, atol=1e-10 * scale)
+    batch = rigor.Batch(quadruped, 2, threads=2, key="stand")
+    both = batch.tape(np.stack([controls, controls]), every=9)
+    g2 = both.vjp(np.stack([bars[0]] * 2), np.stack([bars[1]] * 2))
+    assert both.q.shape == (2, 10, quadruped.nq) and (g2["ctrl"] == g["ctrl"]).all() and (g2["q"] == g["q"]).all()
+    for wrong in (dict(ctrl=controls[:, :2]), dict(), dict(steps=3, by="v"), dict(steps=3, every=0)):
+        with pytest.raises(rigor.ArgumentError):
+            worlds[0].tape(**wrong)
+
+
 def test_tangent(quadruped):
     q = quadruped.random(3)
     T, h = tangent(quadruped, q), 1e-6
