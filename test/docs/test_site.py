@@ -1,4 +1,5 @@
 """The site: each page has one place in its contents, and pages are converted as they should be: test_site.py ROOT"""
+import re
 import sys
 import unittest
 from pathlib import Path
@@ -58,6 +59,36 @@ class Pages(unittest.TestCase):
         made = pages.glossary("Before.\n\n**slip** (sliding): motion along\nthe surface.\n\n**stick**: none.\n\nAfter.\n")
         self.assertIn("```{glossary}\nslip\nsliding\n    motion along\n    the surface.\n\nstick\n    none.\n", made)
         self.assertTrue(made.startswith("Before.") and made.endswith("After.\n"))
+
+
+class Sources(unittest.TestCase):
+    """Pages that explain the code name files that are there, and quote lines that they have."""
+
+    PAGES = sorted((ROOT / "docs/howto").glob("add-*.md"))
+
+    def test_files_are_there(self):
+        count = 0
+        for page in self.PAGES:
+            for name in re.findall(r"`((?:src|include|test|cli|docs|models)/[\w./-]+\.\w+)`", page.read_text(encoding="utf-8")):
+                if "<" not in name:
+                    count += 1
+                    self.assertTrue((ROOT / name).is_file(), f"{page.name}: {name}")
+        self.assertGreater(count, 20)
+
+    def test_quotes(self):
+        """A block of C belongs to the file that was named last before it, or first behind it."""
+        count = 0
+        for page in self.PAGES:
+            text = page.read_text(encoding="utf-8")
+            for block in re.finditer(r"^ *```c\n(.*?)^ *```", text, re.S | re.M):
+                name = re.compile(r"`(src/[\w./-]+\.[ch])`")
+                near = [m.group(1) for m in name.finditer(text[:block.start()])][-1:] \
+                    + [m.group(1) for m in name.finditer(text[block.end():])][:1]
+                quoted = re.sub(r"\s+", "", block.group(1))
+                count += 1
+                self.assertTrue(any(quoted in re.sub(r"\s+", "", (ROOT / n).read_text(encoding="utf-8")) for n in near),
+                                f"{page.name}: not in {near}:\n{block.group(1)}")
+        self.assertGreater(count, 8)
 
 
 class Reference(unittest.TestCase):
