@@ -6,7 +6,7 @@ SOURCES = $(shell git ls-files '*.c' '*.h')
 QUOTING = $(shell grep -rl --include='*.md' '<!-- quote from ' README.md docs)
 
 .PHONY: all demo test test-all whole browser clang tsan valgrind fuzz attack mutants soak bench bench-full bench-keep bench-quotes bench-quick reconfigured analysis tidy cppcheck analyzer \
-	setup-check audit python test-python wheel dist deb api site clean-machine install uninstall format format-check clean
+	setup-check audit python test-python test-wheel wheel sdist aarch64 dist deb api site clean-machine install uninstall format format-check clean
 
 all: build/release/.configured
 	cmake --build --preset release
@@ -28,7 +28,7 @@ test: all build/asan/.configured
 	$(CTEST) --test-dir build/asan -L 'unit|data'
 
 # Everything, before an issue is resolved.
-test-all: format-check setup-check test whole test-python clang tsan valgrind fuzz soak golden bench-quick browser analysis api
+test-all: format-check setup-check test whole test-python clang tsan valgrind aarch64 fuzz soak golden bench-quick browser analysis api site
 
 # All random cases under ASan and UBSan, of which `test` runs a tenth. The scripts have none.
 whole: build/asan/.configured
@@ -45,9 +45,24 @@ test-python: all build/asan/.configured
 	$(CTEST) --test-dir build/release -L python
 	$(CTEST) --test-dir build/asan -L python
 
-# A wheel in build/wheel with everything that the library needs but libc.
+# A wheel in build/wheel with everything that the library and the program need but libc, and its test in a bare
+# environment (network: PyPI). sdist: the source distribution, for pip install .
 wheel: all
 	python/wheel build/release build/wheel
+test-wheel: wheel
+	test/python/wheel $(CURDIR)/$(wildcard build/wheel/rigor-*.whl)
+sdist: all
+	mkdir -p build/sdist
+	cd python && /usr/bin/python3 -c 'import backend; print(backend.build_sdist("../build/sdist"))'
+
+# Cross-compiled for aarch64, and its unit tests under qemu (./setup aarch64; network: Debian's packages). Without the
+# scripts, which start programs of this machine, and with a tenth of the random cases; those that take longest are left
+# out as under valgrind.
+aarch64:
+	.ci/aarch64
+	cmake --preset aarch64
+	cmake --build --preset aarch64
+	RIGOR_TEST_LIGHT=1 $(CTEST) --test-dir build/aarch64 -L unit -LE script -E '$(TOO_LONG)' --timeout 1200
 
 clang: build/clang/.configured
 	cmake --build --preset clang
@@ -141,7 +156,7 @@ analysis: tidy cppcheck analyzer
 # With clang's own options: gcc has some that it does not know.
 tidy: build/clang/.configured
 	cmake --build --preset clang --target rigor
-	git ls-files 'src/*.c' 'cli/*.c' | grep -v '_avx512\.c$$' | \
+	git ls-files 'src/*.c' 'cli/*.c' | grep -v '_\(avx512\|neon\)\.c$$' | \
 		xargs -P2 -n8 clang-tidy --quiet -p build/clang
 
 cppcheck: build/release/.configured

@@ -98,7 +98,8 @@ typedef enum rgKernelSet {
     rg_kernelsBest,  ///< the widest that this machine runs
     rg_kernelsPlain, ///< plain C: the same bits from every compiler
     rg_kernelsAvx2,
-    rg_kernelsAvx512, ///< these two: plain where the machine does not run them
+    rg_kernelsAvx512,
+    rg_kernelsNeon, ///< these three: plain where the machine does not run them
 } rgKernelSet;
 
 /// 64-bit hash of bytes, the same on every machine. Chain by passing the last hash as seed.

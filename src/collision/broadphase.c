@@ -51,7 +51,7 @@ rgResult rgCreateBroadphase(const rgBroadphaseDef* def, rgBroadphase** broadphas
     rgBroadphaseDef usual = rgDefaultBroadphaseDef();
     def = def != NULL ? def : &usual;
     if (def->cookie != RG_BROADPHASE_COOKIE || broadphase == NULL || !(def->fatten >= 0) ||
-        !(def->fattenRelative >= 0) || (int)def->kernels < 0 || def->kernels > rg_kernelsAvx512) {
+        !(def->fattenRelative >= 0) || (int)def->kernels < 0 || def->kernels > rg_kernelsNeon) {
         return rg_errorArgument;
     }
     rgBroadphase* made = rgAllocate(&def->allocator, 1, sizeof(rgBroadphase));

@@ -117,7 +117,7 @@ static bool rgContactSolverDef_IsValid(const rgContactSolverDef* def) {
                        admm->andersonMemory >= 0 && admm->andersonMemory <= 100 &&
                        admm->cooldown >= 1;
     bool choices =
-        (int)def->kernels >= 0 && def->kernels <= rg_kernelsAvx512 && (int)def->method >= 0 &&
+        (int)def->kernels >= 0 && def->kernels <= rg_kernelsNeon && (int)def->method >= 0 &&
         def->method <= rg_methodStaggered && (int)def->model >= 0 && def->model <= rg_modelLcp8 &&
         (int)def->stop >= 0 && def->stop <= rg_stopPaper && (int)def->form >= 0 &&
         def->form <= rg_formVelocity && (int)admm->rule >= 0 && admm->rule <= rg_penaltyConstant;

@@ -25,6 +25,11 @@ const rgKernels* rgSelectKernels(rgKernelSet choice) {
     }
     return &rg_plainKernels;
 }
+#elif defined(__aarch64__)
+const rgKernels* rgSelectKernels(rgKernelSet choice) {
+    return choice == rg_kernelsBest || choice == rg_kernelsNeon ? &rg_neonKernels
+                                                                : &rg_plainKernels;
+}
 #else
 const rgKernels* rgSelectKernels(rgKernelSet choice) {
     (void)choice;

@@ -1,7 +1,7 @@
-// Dense kernels in plain C, AVX2 and AVX-512, chosen at run time. Matrices are column-major with a
-// leading dimension; symmetric ones use the lower triangle. Each object that computes holds one of
-// these tables. Large matrices go to LAPACK and BLAS; the plain table stays plain C, with the same
-// bits from every compiler, while n <= RG_PLAIN_LIMIT.
+// Dense kernels in plain C, AVX2, AVX-512 and NEON, chosen at run time. Matrices are column-major
+// with a leading dimension; symmetric ones use the lower triangle. Each object that computes holds
+// one of these tables. Large matrices go to LAPACK and BLAS; the plain table stays plain C, with
+// the same bits from every compiler, while n <= RG_PLAIN_LIMIT.
 #pragma once
 #include "base/base.h"
 

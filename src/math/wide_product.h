@@ -1,6 +1,6 @@
-// Tiles and products for the wide kernels; included by kernels_avx2.c and kernels_avx512.c after
-// their vector primitives. A tile is up to three vectors of rows by up to RG_LANES columns of C,
-// held in registers while a product is accumulated.
+// Tiles and products for the wide kernels; included by kernels_avx2.c, kernels_avx512.c and
+// kernels_neon.c after their vector primitives. A tile is up to three vectors of rows by up to
+// RG_LANES columns of C, held in registers while a product is accumulated.
 #pragma once
 
 #define RG_INLINE      static inline __attribute__((always_inline))
@@ -284,6 +284,7 @@ static void rgOuterProduct(int m, int n, int k, bool add, const double* A, int l
                                .ldc = (size_t)ldc});
 }
 
+#if defined(__x86_64__)
 // Six rows and three terms, a free body and a contact: four and two. No masks: sums are loaded
 // again soon, and a masked store is not forwarded to the load that follows it.
 static void rgAddSixByThree(int n, const double* A, int lda, const double* B, int ldb, double* C,
@@ -307,12 +308,16 @@ static void rgAddSixByThree(int n, const double* A, int lda, const double* B, in
     }
 }
 
+#endif
+
 static void rgWideAddOuterProduct(int m, int n, int k, const double* A, int lda, const double* B,
                                   int ldb, double* C, int ldc) {
+#if defined(__x86_64__)
     if (m == 6 && k == 3) {
         rgAddSixByThree(n, A, lda, B, ldb, C, ldc);
         return;
     }
+#endif
     rgOuterProduct(m, n, k, true, A, lda, B, ldb, C, ldc);
 }
 

@@ -194,7 +194,7 @@ static void test_kernels(void** state) {
     rgDestroyBroadphase(both[0]);
     rgDestroyBroadphase(both[1]);
     rgBroadphase* none = NULL;
-    def.kernels = 4;
+    def.kernels = (rgKernelSet)(rg_kernelsNeon + 1);
     assert_int_equal(rgCreateBroadphase(&def, &none), rg_errorArgument);
 }
 

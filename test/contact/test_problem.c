@@ -317,7 +317,7 @@ static void test_absurd_definitions(void** state) {
     REFUSE(model, (rgContactModel)4);
     REFUSE(stop, (rgStopTest)2);
     REFUSE(form, (rgSystemForm)4);
-    REFUSE(kernels, 4);
+    REFUSE(kernels, (rgKernelSet)(rg_kernelsNeon + 1));
     REFUSE(kernels, -1);
     REFUSE(admm.rule, (rgPenaltyRule)3);
     REFUSE(admm.proximal, 0);

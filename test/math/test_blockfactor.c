@@ -233,7 +233,8 @@ static void rgExpectSolves(rgBlockFactor* factor, const rgBlocks* b, double shif
 
 // Both factorizations of a graph with random values, in every kernel table.
 static void rgCheckGraph(const rgGraph* g, uint64_t seed) {
-    static const rgKernelSet sets[] = {rg_kernelsPlain, rg_kernelsAvx2, rg_kernelsAvx512};
+    static const rgKernelSet sets[] = {rg_kernelsPlain, rg_kernelsAvx2, rg_kernelsAvx512,
+                                       rg_kernelsNeon};
     rgBlocks positive = rgNewBlocks(g, seed);
     rgMakePositive(&positive);
     rgBlocks general = rgNewBlocks(g, seed + 1);
@@ -511,7 +512,8 @@ static void test_refusals(void** state) {
 // One entry that is not finite, anywhere: every kernel set refuses, in both factorizations.
 static void test_odd_numbers(void** state) {
     (void)state;
-    static const rgKernelSet sets[] = {rg_kernelsPlain, rg_kernelsAvx2, rg_kernelsAvx512};
+    static const rgKernelSet sets[] = {rg_kernelsPlain, rg_kernelsAvx2, rg_kernelsAvx512,
+                                       rg_kernelsNeon};
     static const double odd[] = {NAN, INFINITY, -INFINITY};
     rgRandom random = {5};
     for (int c = 0; c < rgFewer(600); ++c) {

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { rg_tableCount = 3, rg_largest = 300 };
+enum { rg_tableCount = 4, rg_largest = 300 };
 static const rgKernelSet rg_sets[rg_tableCount] = {rg_kernelsPlain, rg_kernelsAvx2,
-                                                   rg_kernelsAvx512};
+                                                   rg_kernelsAvx512, rg_kernelsNeon};
 
 // Sizes: all small ones, then some around tile edges and above the crossover to LAPACK. Where few
 // cases are wanted, steps of 7 still meet every remainder of the tiles of 4, 8 and 16.

@@ -48,7 +48,7 @@ static rgWorldDef rgRandomSettings(rgRandom* r) {
     def.integrator = (rgIntegrator)rgRandom_Index(r, 3);
     def.contact.method =
         rgRandom_Index(r, 2) ? rg_methodAuto : (rgContactMethod)rgRandom_Index(r, 5);
-    def.contact.kernels = (rgKernelSet)rgRandom_Index(r, 4);
+    def.contact.kernels = (rgKernelSet)rgRandom_Index(r, 5);
     def.contact.form = (rgSystemForm)rgRandom_Index(r, 4);
     def.contact.maxIterations = 1 + rgRandom_Index(r, 300);
     def.stiffness = rgRandom_Index(r, 4) == 0 ? pow(10, rgRandom_Uniform(r, 3, 8)) : 0;

@@ -1,0 +1,18 @@
+# Cross compiling for aarch64 on Debian, and running what was built with qemu: preset aarch64. .ci/aarch64 makes the
+# folder of libraries.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_SYSROOT ${CMAKE_CURRENT_LIST_DIR}/../build/aarch64/sysroot)
+get_filename_component(CMAKE_SYSROOT ${CMAKE_SYSROOT} ABSOLUTE)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(arm64_libraries ${CMAKE_SYSROOT}/usr/lib/aarch64-linux-gnu)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${CMAKE_SYSROOT})
+set(ENV{PKG_CONFIG_LIBDIR} ${arm64_libraries}/pkgconfig:${arm64_libraries}/openblas-pthread/pkgconfig:${CMAKE_SYSROOT}/usr/share/pkgconfig)
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,-rpath-link,${arm64_libraries}/openblas-pthread")
+find_program(RIGOR_QEMU NAMES qemu-aarch64-static qemu-aarch64)
+set(CMAKE_CROSSCOMPILING_EMULATOR "${RIGOR_QEMU};-L;${CMAKE_SYSROOT};-E;LD_LIBRARY_PATH=/usr/lib/aarch64-linux-gnu:/usr/lib/aarch64-linux-gnu/openblas-pthread")
