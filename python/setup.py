@@ -31,7 +31,7 @@ def library() -> Path:
 
 
 class BuildWithLibrary(build_ext):
-    """Copies the library into the package, where the extension looks for it ($ORIGIN)."""
+    """Copies the library into the package, where the extension looks for it ($ORIGIN), and the program."""
 
     def run(self):
         source = library()
@@ -41,6 +41,9 @@ class BuildWithLibrary(build_ext):
             folder = HERE / "rigor"
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copy(source.resolve(), folder / source.name)
+        if (BUILD / "rigor").exists():
+            (folder / "program").mkdir(exist_ok=True)
+            shutil.copy(BUILD / "rigor", folder / "program" / "rigor")
 
 
 setup(

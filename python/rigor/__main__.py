@@ -1,0 +1,5 @@
+"""`python -m rigor ...` is the program `rigor ...`."""
+
+from _rigor_program import main
+
+main()
