@@ -88,7 +88,8 @@ def test_comparison_with_gymnasium(tmp_path):
 
 
 @pytest.mark.parametrize("page", ["docs/python.md", "docs/howto/from-mujoco-python.md", "docs/howto/environments.md",
-                                  "docs/howto/cameras.md", "docs/start.md", "docs/howto/write-a-controller.md",
+                                  "docs/howto/cameras.md", "docs/start.md", "docs/hello.md", "docs/howto/throw-a-box.md",
+                                  "docs/howto/write-a-controller.md",
                                   "docs/from/pybullet-python.md", "README.md"])
 def test_documentation(page, tmp_path, monkeypatch, capsys):
     text = (ROOT / page).read_text(encoding="utf-8")
