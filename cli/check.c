@@ -167,6 +167,95 @@ static void rgWriteModelCounts(rgJson* json, const rgModelCounts* counts) {
     rgJson_Int(json, "keys", info->keyCount);
 }
 
+// Meshes that collide from one side only, since they have a border.
+static int rgOpenTriangles(const rgShapeDef* shape) {
+    rgGeometryDef def = rgDefaultGeometryDef();
+    def.kind = shape->kind;
+    def.mesh = shape->mesh;
+    rgGeometry* geometry = NULL;
+    bool mesh = shape->kind == rg_shapeMesh && !shape->visualOnly;
+    if (!mesh || rgCreateGeometry(&def, NULL, &geometry) != rg_ok) {
+        return 0;
+    }
+    int count = rgGeometry_OpenTriangleCount(geometry);
+    rgDestroyGeometry(geometry);
+    return count;
+}
+
+static void rgCheckOpenMeshes(const rgModel* model, rgJson* json) {
+    if (json != NULL) {
+        rgJson_BeginArray(json, "openMeshes");
+    }
+    for (int i = 1; i <= rgModel_Info(model).shapeCount; ++i) {
+        char text[80];
+        int count = rgOpenTriangles(rgModel_Shape(model, (rgShapeId){i}));
+        const char* name = rgShapeLabel(model, (rgShapeId){i}, text);
+        if (count > 0 && json == NULL) {
+            rgCli_Print(stdout,
+                        "  %-12s '%s' is open (%d triangles): it stops only what comes from the "
+                        "side that its triangles face\n",
+                        "mesh", name, count);
+        } else if (count > 0) {
+            rgJson_BeginObject(json, NULL);
+            rgJson_String(json, "shape", name);
+            rgJson_Int(json, "triangles", count);
+            rgJson_EndObject(json);
+        }
+    }
+    if (json != NULL) {
+        rgJson_EndArray(json);
+    }
+}
+
+// The body's shapes; whether none of them meets one of the other body's.
+static bool rgNeverMeet(const rgModel* model, int a, int b) {
+    int pairs = 0, shapeCount = rgModel_Info(model).shapeCount;
+    for (int i = 1; i <= shapeCount; ++i) {
+        const rgShapeDef* A = rgModel_Shape(model, (rgShapeId){i});
+        for (int j = 1; j <= shapeCount && A->body.index1 == a && !A->visualOnly; ++j) {
+            const rgShapeDef* B = rgModel_Shape(model, (rgShapeId){j});
+            if (B->body.index1 == b && !B->visualOnly) {
+                ++pairs;
+                if (rgModel_ShapesMeet(model, (rgShapeId){i}, (rgShapeId){j})) {
+                    return false;
+                }
+            }
+        }
+    }
+    return pairs > 0;
+}
+
+// Bases that are fixed to the world do not collide with the first link on them.
+static void rgCheckBases(const rgModel* model, rgJson* json) {
+    if (json != NULL) {
+        rgJson_BeginArray(json, "filteredBases");
+    }
+    for (int b = 1; b <= rgModel_Info(model).bodyCount; ++b) {
+        const rgBodyDef* body = rgModel_Body(model, (rgBodyId){b});
+        int base = body->parent.index1;
+        bool first = base > 0 && rgModel_BodyLink(model, (rgBodyId){b}).moving.index1 == b &&
+                     rgModel_BodyLink(model, (rgBodyId){base}).moving.index1 == 0;
+        if (!first || !rgNeverMeet(model, base, b)) {
+            continue;
+        }
+        const char* name = rgModel_Body(model, (rgBodyId){base})->name;
+        const char *from = name != NULL ? name : "a body", *to = body->name;
+        to = to != NULL ? to : "a body";
+        if (json == NULL) {
+            rgCli_Print(stdout, "  %-12s '%s', fixed to the world, and '%s' on it do not collide\n",
+                        "base", from, to);
+            continue;
+        }
+        rgJson_BeginObject(json, NULL);
+        rgJson_String(json, "base", from);
+        rgJson_String(json, "link", to);
+        rgJson_EndObject(json);
+    }
+    if (json != NULL) {
+        rgJson_EndArray(json);
+    }
+}
+
 static void rgWriteCheck(const char* path, const rgLoadedModel* loaded, rgWorld* world) {
     rgJson json = {.out = stdout};
     rgJson_BeginObject(&json, NULL);
@@ -175,6 +264,8 @@ static void rgWriteCheck(const char* path, const rgLoadedModel* loaded, rgWorld*
     if (world != NULL) {
         rgModelCounts counts = rgCountModel(loaded->model);
         rgWriteModelCounts(&json, &counts);
+        rgCheckOpenMeshes(loaded->model, &json);
+        rgCheckBases(loaded->model, &json);
         rgCli_CheckStarts(loaded->def, world, &json);
     }
     rgCli_WriteDiagnostics(&json, loaded->diagnostics);
@@ -189,6 +280,8 @@ static void rgPrintCheck(const char* path, const rgLoadedModel* loaded, rgWorld*
     if (world != NULL) {
         rgModelCounts counts = rgCountModel(loaded->model);
         rgPrintModelCounts(path, &counts);
+        rgCheckOpenMeshes(loaded->model, NULL);
+        rgCheckBases(loaded->model, NULL);
         rgCli_CheckStarts(loaded->def, world, NULL);
         printf("  %-12s %d\n", "warnings", warningCount);
     } else {

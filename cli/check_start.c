@@ -79,7 +79,7 @@ static double rgStart_Outside(const rgStart* start, int joint, double* value) {
     return outside > RG_START_ANGLE ? outside : 0;
 }
 
-static const char* rgShapeLabel(const rgModel* model, rgShapeId id, char text[80]) {
+const char* rgShapeLabel(const rgModel* model, rgShapeId id, char text[80]) {
     const rgShapeDef* shape = rgModel_Shape(model, id);
     const rgBodyDef* body = rgModel_Body(model, shape->body);
     if (shape->name != NULL && shape->name[0] != '\0') {

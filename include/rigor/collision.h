@@ -39,6 +39,9 @@ RG_API rgBox rgGeometry_LocalBox(const rgGeometry* geometry);
 RG_API double rgGeometry_BoundingRadius(const rgGeometry* geometry);
 /// Least width [m]: of hulls the least across a face; infinite for planes, height fields, meshes.
 RG_API double rgGeometry_Width(const rgGeometry* geometry);
+/// Triangles of a mesh whose piece has a border. They meet shapes on their front only, on which
+/// their corners run counter-clockwise; what comes from behind passes.
+RG_API int rgGeometry_OpenTriangleCount(const rgGeometry* geometry);
 /// Box around the geometry at a pose.
 RG_API rgBox rgGeometry_Box(const rgGeometry* geometry, rgPose pose);
 

@@ -231,6 +231,14 @@ double rgGeometry_Width(const rgGeometry* geometry) {
     return rgIsConvexKind(geometry->kind) ? 2 * geometry->convex.thin : INFINITY;
 }
 
+int rgGeometry_OpenTriangleCount(const rgGeometry* geometry) {
+    int count = 0;
+    for (int i = 0; geometry != NULL && i < geometry->triangles.triangleCount; ++i) {
+        count += !geometry->triangles.closed[i];
+    }
+    return count;
+}
+
 static rgVec3 rgRoundExtent(const rgGeometry* g, const rgRot* r) {
     rgMat3 rows = rgMat3FromRot(r);
     const double* m = rows.m;

@@ -203,6 +203,17 @@ static double rgSpringEnergy(const rgDynamics* d) {
     return sum;
 }
 
+static double rgTendonRate(const rgDynamics* d, int tendon) {
+    const rgModel* model = d->model;
+    int first = model->tendonStart[tendon], count = model->tendonStart[tendon + 1] - first;
+    double rate = 0;
+    rgDynamics_TendonRow(d, tendon, d->scratch, &rate); // the motion of kinematic bodies
+    for (int k = 0; k < count; ++k) {
+        rate += d->scratch[k] * d->v[model->tendonColumns[first + k]];
+    }
+    return rate;
+}
+
 rgEnergy rgDynamics_Energy(rgDynamics* d) {
     if (d == NULL) {
         return (rgEnergy){0};
@@ -220,13 +231,9 @@ rgEnergy rgDynamics_Energy(rgDynamics* d) {
         energy.potential -= mass * rgDot(d->gravity, center);
     }
     for (int t = 0; t < model->info.tendonCount; ++t) {
-        const rgTendonDef* tendon = &model->tendons[t];
-        double rate = 0;
-        for (int k = 0; tendon->armature > 0 && k < tendon->jointCount; ++k) {
-            int joint = tendon->joints[k].index1 - 1;
-            rate += tendon->coefficients[k] * d->v[model->jointRanges[joint].v];
-        }
-        energy.kinetic += 0.5 * tendon->armature * rate * rate;
+        double armature = model->tendons[t].armature;
+        double rate = armature > 0 ? rgTendonRate(d, t) : 0;
+        energy.kinetic += 0.5 * armature * rate * rate;
     }
     for (int i = 0; i < model->vCount; ++i) {
         energy.kinetic += 0.5 * model->dofs[i].armature * d->v[i] * d->v[i];

@@ -67,6 +67,31 @@ class Check(Model):
         for options in ([], ["--json"]):
             self.assertEqual(run("check", path, *options).returncode, 0)
 
+    def test_open_mesh(self):
+        sheet = "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0.5\nf 1 2 3\nf 1 3 4\n"
+        solid = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+        paths = [os.path.join(self.folder.name, name) for name in ("sheet.obj", "solid.obj")]
+        for path, text in zip(paths, (sheet, solid)):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        line = ("  mesh         'sheet' is open (2 triangles): it stops only what comes from the side that "
+                "its triangles face\n")
+        self.assertIn(line, run("check", paths[0], "--fixed").stdout)
+        self.assertNotIn("is open", run("check", paths[1], "--fixed").stdout)
+        self.assertEqual(json.loads(run("check", paths[0], "--fixed", "--json").stdout)["openMeshes"],
+                         [{"shape": "sheet", "triangles": 2}])
+
+    def test_filtered_base(self):
+        path = os.path.join(self.folder.name, "based.urdf")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(PENDULUM.replace("</link>", BALL + "</link>", 1))
+        line = "  base         'base', fixed to the world, and 'rod' on it do not collide\n"
+        self.assertIn(line, run("check", path).stdout)
+        self.assertNotIn(line, run("check", path, "--floating").stdout)
+        self.assertNotIn(line, run("check", self.path).stdout)
+        self.assertEqual(json.loads(run("check", path, "--json").stdout)["filteredBases"],
+                         [{"base": "base", "link": "rod"}])
+
     def test_ignored_overlaps(self):
         link = ("<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/>"
                 "</inertial><collision><geometry><sphere radius='0.1'/></geometry></collision></link>")

@@ -6,6 +6,7 @@
 #include "support.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define PI 3.14159265358979323846
@@ -148,9 +149,48 @@ static void test_moment_arms(void** state) {
     rgDestroyModelDef(def);
 }
 
+// Armatures of tendons over joints and along a way count in the kinetic energy.
+static void test_energy_of_armature(void** state) {
+    (void)state;
+    double kinetic[2], rate[2];
+    for (int k = 0; k < 2; ++k) {
+        char text[1024];
+        snprintf(
+            text, sizeof(text),
+            "<mujoco><worldbody><site name='s'/><body pos='1 0 0'><joint name='a' "
+            "axis='0 1 0'/><geom size='.1' mass='1'/><body pos='0 0 1'><joint name='b' "
+            "type='slide' axis='1 0 0'/><geom size='.1' mass='2'/><site name='t'/></body></body>"
+            "</worldbody><tendon><spatial armature='%g'><site site='s'/><site site='t'/>"
+            "</spatial><fixed armature='%g'><joint joint='a' coef='2'/><joint joint='b' "
+            "coef='-1'/></fixed></tendon></mujoco>",
+            3.0 * k, 5.0 * k);
+        rgModelDef* file = NULL;
+        rgModel* model = NULL;
+        assert_int_equal(rgParseModelDef(text, strlen(text), NULL, NULL, NULL, &file), rg_ok);
+        assert_int_equal(rgCompileModel(file, NULL, NULL, &model), rg_ok);
+        rgDynamicsDef def = rgDefaultDynamicsDef(model);
+        rgDynamics* d;
+        assert_int_equal(rgCreateDynamics(model, &def, &d), rg_ok);
+        const double q[2] = {0.3, -0.2}, v[2] = {1.5, 0.7};
+        rgDynamics_SetState(d, q, v);
+        kinetic[k] = rgDynamics_Energy(d).kinetic;
+        for (int t = 0; t < 2; ++t) {
+            double J[2];
+            rgDynamics_TendonJacobian(d, (rgTendonId){t + 1}, J);
+            rate[t] = J[0] * v[0] + J[1] * v[1];
+        }
+        rgDestroyDynamics(d);
+        rgDestroyModel(model);
+        rgDestroyModelDef(file);
+    }
+    EXPECT_NEAR(rate[1], 2 * 1.5 - 0.7, 1e-14);
+    EXPECT_NEAR(kinetic[1] - kinetic[0], 1.5 * rate[0] * rate[0] + 2.5 * rate[1] * rate[1], 1e-12);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_circle), cmocka_unit_test(test_helix),
                                        cmocka_unit_test(test_shortest),
-                                       cmocka_unit_test(test_moment_arms)};
+                                       cmocka_unit_test(test_moment_arms),
+                                       cmocka_unit_test(test_energy_of_armature)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
