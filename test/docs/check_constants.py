@@ -150,7 +150,7 @@ TABLE = [
     ("theory/models.md", "the others exceed {} variables per island", (PIVOT, "RG_PIVOT_MOST")),
     ("theory/inverse.md", "rho = {} by default", ("src/contact/inverse.c", "penalty")),
     ("theory/inverse.md", "after {} iterations without progress", ("src/contact/inverse.c", r"sinceProgress > (\d+)")),
-    ("theory/inverse.md", "speeds below the **snap** ({} m/s by default", ("src/world/inverse.c", "snap")),
+    ("theory/inverse.md", "speeds below the **snap** ({} m/s by default", ("src/inverse/inverse.c", "snap")),
     ("theory/inverse.md", "where that is more than {} of what acts there", (STEP, "RG_MISSING_RATIO")),
     ("theory/inverse.md", "{} proximal steps (x0 := x) remove", (STEP, "RG_FEASIBLE_PASSES")),
     ("theory/inverse.md", "(Gram-Schmidt, {})", (STEP, "RG_FEASIBLE_TOLERANCE")),
