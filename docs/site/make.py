@@ -53,11 +53,11 @@ def section_pages(sections, source):
             place = {"=c": "reference/c/index", "=python": "reference/python/index",
                      "=cli": "reference/cli/index"}.get(page) or pages.Site.place(page)
             entries.append("/" + place)
-        write(source / f"{section.name}.md",
+        write(source / f"sections/{section.name}.md",
               f"# {section.title}\n\n{section.about}\n\n```{{toctree}}\n:maxdepth: 1\n\n" + "\n".join(entries) + "\n```\n")
-    cards = "\n".join(f'<a class="card" href="{s.name}.html"><b>{s.title}</b><span>{s.about}</span></a>'
+    cards = "\n".join(f'<a class="card" href="sections/{s.name}.html"><b>{s.title}</b><span>{s.about}</span></a>'
                       for s in sections)
-    names = "\n".join("/" + s.name for s in sections)
+    names = "\n".join("/sections/" + s.name for s in sections)
     front = (HERE / "front.txt").read_text(encoding="utf-8")
     write(source / "index.md", front.replace("CARDS", f'<div class="cards">\n{cards}\n</div>\n')
           + f"\n```{{toctree}}\n:hidden:\n\n{names}\n```\n")

@@ -64,7 +64,7 @@ def target_of(site, page, link):
     if full + "/README.md" in site.pages:
         return relative(Site.place(full + "/README.md") + ".md", page)
     if full == "docs/theory":
-        return relative("explanation.md", page)
+        return relative("sections/explanation.md", page)
     header = re.fullmatch(r"include/rigor/(\w+)\.h", full)
     if header:
         return relative(f"reference/c/{header.group(1)}.rst", page)
