@@ -64,7 +64,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     with tempfile.TemporaryDirectory() as build:
         _run("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DRIGOR_TESTS=OFF",
              "-DRIGOR_BENCH=OFF", "-DRIGOR_MPI=OFF")
-        _run("cmake", "--build", build, "--target", "rigor", "rigor_cli")
+        _run("cmake", "--build", build, "--target", "librigor.so", "rigor_cli")
         os.environ["RIGOR_BUILD"] = build
         target = Path(wheel_directory).resolve()
         with _package():

@@ -103,7 +103,7 @@ def equations(block, page, cite):
         for line in lines_of(text):
             parts = re.split(r" {4,}", line)
             remark = ""
-            if len(parts) == 2 and re.match(r"[A-Za-z\[]", parts[1]) and not re.search(r"[=:]", parts[1]) and parts[0][-1] not in ":;,":
+            if len(parts) == 2 and re.match(r"[A-Za-z\[]", parts[1]) and not re.search(r"=", parts[1]) and parts[0][-1] not in ":;,":
                 remark = html.escape(parts.pop())
             body.append(f'<span class="line"><span>{cite(formula("   ".join(parts)))}</span>'
                         f'<span class="remark">{remark}</span></span>')
