@@ -210,7 +210,7 @@ class Commands(unittest.TestCase):
             makefile = file.read()
         for page in PAGES:
             with open(page, encoding="utf-8") as file:
-                for target in re.findall(r"(?:`|&& |^)make ([a-z][a-z-]*)", file.read(), re.M):
+                for target in re.findall(r"(?:`|&& |^)make ([a-z][a-z0-9-]*)", file.read(), re.M):
                     self.assertRegex(makefile, rf"(?m)^{target}:", page)
 
 
