@@ -98,6 +98,6 @@ def test_documentation(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     code = "\n".join(blocks)
     exec(compile(code, page, "exec"), {"__name__": "documentation"})
-    expected = re.findall(r"^```python\n.*?^```\n+```text\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    expected = re.findall(r"^```python\n(?:(?!```).*\n)*```\n+```text\n((?:(?!```).*\n)*)```", text, re.MULTILINE)
     if expected:
         assert capsys.readouterr().out == "".join(expected)
