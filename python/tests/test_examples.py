@@ -23,7 +23,7 @@ def run(name, *arguments, cwd=None):
 
 def test_every_example_is_tested():
     assert {p.name for p in EXAMPLES.glob("*.py")} == {
-        "hello.py", "forces.py", "solver.py", "inverse.py", "search.py", "convergence.py",
+        "hello.py", "forces.py", "solver.py", "inverse.py", "search.py", "convergence.py", "push.py", "throw.py",
         "train.py", "learning_curves.py", "compare_gymnasium.py"}
 
 
@@ -85,6 +85,20 @@ def test_comparison_with_gymnasium(tmp_path):
     out = run("compare_gymnasium.py", "--envs", 2, "--seconds", 0.05, "--rounds", 1, cwd=tmp_path)
     assert [line.split("|")[1].strip() for line in out.splitlines()[3:]] == [
         "Hopper", "Walker", "HalfCheetah", "Ant"]
+
+
+def test_push(tmp_path):
+    out = run("push.py", tmp_path / "push.svg", cwd=tmp_path)
+    pushes, off, turned = (float(x) for x in re.search(r"after (\d+) pushes: (\S+) mm and (\S+) degrees", out).groups())
+    assert pushes <= 15 and off < 0.1 and turned < 0.1
+    assert (tmp_path / "push.svg").read_text(encoding="utf-8").count("<polygon") == 23
+
+
+def test_throw(tmp_path):
+    out = run("throw.py", tmp_path / "throw.svg", cwd=tmp_path)
+    reached, best = re.search(r"(\d) of 8 miss by less than 1e-3, the best by (\S+)", out).groups()
+    assert int(reached) >= 7 and float(best) < 1e-9
+    assert (tmp_path / "throw.svg").read_text(encoding="utf-8").count("<polyline") == 19
 
 
 @pytest.mark.parametrize("page", ["docs/python.md", "docs/howto/from-mujoco-python.md", "docs/howto/environments.md",

@@ -187,7 +187,8 @@ rgResult rgWorld_Record(rgWorld* world, const rgTapeDef* def, rgTape** tape) {
     if (world == NULL || def == NULL || tape == NULL || !rgTapeDefFits(world->model, def, 1)) {
         return rg_errorArgument;
     }
-    rgTape* made = rgTape_Make(world->model, def, 1, &world->heap.allocator);
+    // Not through the world's meter: tapes may live longer.
+    rgTape* made = rgTape_Make(world->model, def, 1, &world->heap.meter.inner);
     rgResult result = made != NULL ? rgTape_RecordWorld(made, world, 0) : rg_errorMemory;
     if (result != rg_ok) {
         rgDestroyTape(made);

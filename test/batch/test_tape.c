@@ -114,9 +114,9 @@ static void test_products(void** state) {
         EXPECT_NEAR(way.parameters[k] / most, parameters[k] / most, 1e-11);
     }
     assert_true(rgTape_MemoryUse(tape) > 0);
-    rgDestroyTape(tape);
     rgDestroyWorld(world);
     rgDestroyWorld(other);
+    rgDestroyTape(tape); // may live longer
     WayEnd(&way);
     free(matrices);
     free(u);
