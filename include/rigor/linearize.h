@@ -85,3 +85,12 @@ RG_API rgResult rgWorld_Derivatives(rgWorld* world, const rgDerivativeDef* def,
 /// columnCount of rgWorld_Derivatives(). The derivatives may be NULL; their matrices are.
 RG_API rgResult rgWorld_Adjoint(rgWorld* world, const rgDerivativeDef* def, const double* qBar,
                                 const double* vBar, double* out, rgDerivatives* derivatives);
+
+/// The change of the new position and velocity, vCount each, along one direction of the columns, on
+/// the side that it leads to: at a kink, where a contact is about to open, to close, to stick or to
+/// slip, the matrices have one of two answers, and this the right one. It is that of the step a
+/// small way along the direction, which is found there; numbers of the model count, but do not lead
+/// anywhere. The state stays. The derivatives may be NULL; their matrices are.
+RG_API rgResult rgWorld_DirectionalDerivative(rgWorld* world, const rgDerivativeDef* def,
+                                              const double* direction, double* nextQ, double* nextV,
+                                              rgDerivatives* derivatives);

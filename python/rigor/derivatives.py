@@ -121,6 +121,17 @@ def world_vjp(world: Any, columns: Columns, q_bar: Any, v_bar: Any) -> Dict[str,
     return {name: out[place] for name, place in columns.slices.items()}
 
 
+def world_jvp(world: Any, directions: Dict[str, Any]) -> Tuple[np.ndarray, np.ndarray]:
+    columns = Columns(world.model, tuple(directions))
+    direction = np.zeros(columns.count)
+    for name, value in directions.items():
+        direction[columns.slices[name]] = value
+    q, v = np.zeros(world.model.nv), np.zeros(world.model.nv)
+    with world._guard as c:
+        check(lib.rgWorld_DirectionalDerivative(c, columns.c, _to(direction), _to(q), _to(v), ffi.NULL), "direction")
+    return q, v
+
+
 def batch_derivatives(batch: Any, columns: Columns, mask: Any) -> Derivatives:
     shape = (batch.count, batch.model.nv, columns.count)
     q, v = np.zeros(shape), np.zeros(shape)

@@ -12,7 +12,7 @@ from ._core import (ArgumentError, BusyError, ClosedError, Diagnostics, Fixed, N
                     refuse_pickle, structs, vector, whole, word, writable_pointer)
 from ._hdf5 import hdf5
 from ._live import LiveArrays, live_array
-from .derivatives import By, Columns, Derivatives, world_derivatives, world_vjp
+from .derivatives import By, Columns, Derivatives, world_derivatives, world_jvp, world_vjp
 from .model import Model, Part
 from .problem import Problem, Report, problem_from_c, report_from_c
 from .tape import Tape
@@ -469,6 +469,12 @@ class World(LiveArrays):
         """Gradients by the state before the next step, and by ctrl, of a number with gradient q_bar (nv,), by a
         small velocity, and v_bar (nv,) after it: one per name in `by`."""
         return world_vjp(self, Columns(self.model, by, heldGaps=held_gaps, advance=advance), q_bar, v_bar)
+
+    def jvp(self, **directions: Any) -> Tuple[np.ndarray, np.ndarray]:
+        """Changes of the new position, as a small velocity, and of the new velocity along one direction:
+        `world.jvp(q=dq, ctrl=du)`. Where a contact is about to open, close, stick or slip, they are those of the
+        side that the direction leads to; the matrices of `derivatives()` have one of two answers there."""
+        return world_jvp(self, directions)
 
     def tape(self, ctrl: Any = None, steps: Optional[int] = None, every: int = 1, by: By = (), *,
              held_gaps: bool = False) -> Tape:

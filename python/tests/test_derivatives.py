@@ -87,6 +87,22 @@ def test_batch(quadruped):
         assert (world.vjp(bars[0, i], bars[1, i])["ctrl"] == g["ctrl"][i]).all()
 
 
+def test_direction(pendulum):
+    world = start(pendulum)
+    d, along = world.derivatives(("v", "ctrl")), np.arange(1.0, pendulum.nv + 1)
+    q, v = world.jvp(v=along, ctrl=2)
+    assert np.allclose(v, d.v[:, d.columns["v"]] @ along + 2 * d.v[:, -1], atol=1e-4)
+    assert np.allclose(q, d.q[:, d.columns["v"]] @ along + 2 * d.q[:, -1], atol=1e-6)
+    cube = rigor.World(rigor.parse(b"<mujoco><worldbody><geom type='plane' size='0 0 1'/><body pos='0 0 0.1'>"
+                                   b"<freejoint/><geom type='box' size='0.1 0.1 0.1'/></body></worldbody></mujoco>"))
+    cube.step(10)
+    up = np.eye(6)[2]
+    assert cube.jvp(q=up)[1][2] == pytest.approx(-1 / cube.dt, rel=1e-3)
+    assert abs(cube.jvp(q=-up)[1][2]) < 1e-6
+    with pytest.raises(rigor.ArgumentError):
+        cube.jvp(q=up * np.nan)
+
+
 def test_tape(quadruped):
     worlds = [rigor.World(quadruped, key="stand") for _ in range(2)]
     rng = np.random.default_rng(6)

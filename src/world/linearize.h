@@ -80,7 +80,7 @@ typedef struct rgLinearization {
     int betweenModes, touching, inconsistent, redundant, frozen;
     const char* frozenWhy;
     double margin;
-    bool needsDiagonal;
+    bool needsDiagonal, isSided; // isSided: rgWorld_DirectionalDerivative()
 
     double* base;          // n x width: v+ = base + M^^-1 (force + J' dlambda)
     double* force;         // n x width

@@ -96,3 +96,92 @@ rgResult rgLinearize_Differences(rgWorld* world, rgLinearization* l) {
     }
     return result;
 }
+
+// ---- one side of a kink
+
+// The state some way along a direction of the columns.
+static void rgLead(rgWorld* world, const rgDerivatives* columns, const double* direction,
+                   double way) {
+    int n = world->model->vCount, u = world->model->info.actuatorCount;
+    const double* byQ = columns->positionColumn >= 0 ? direction + columns->positionColumn : NULL;
+    const double* byV = columns->velocityColumn >= 0 ? direction + columns->velocityColumn : NULL;
+    const double* byControl =
+        columns->controlColumn >= 0 ? direction + columns->controlColumn : NULL;
+    const double* byForce = columns->forceColumn >= 0 ? direction + columns->forceColumn : NULL;
+    if (byQ != NULL) {
+        rgModel_Integrate(world->model, world->state.q, byQ, way, world->state.q);
+    }
+    for (int i = 0; i < n; ++i) {
+        world->state.v[i] += byV != NULL ? way * byV[i] : 0;
+        world->state.force[i] += byForce != NULL ? way * byForce[i] : 0;
+    }
+    for (int i = 0; i < u && byControl != NULL; ++i) {
+        world->state.control[i] += way * byControl[i];
+    }
+}
+
+// How far along, by the largest change of each kind; 0: the direction is of parameters alone.
+static double rgWayAlong(const rgWorld* world, const rgDerivatives* columns,
+                         const double* direction) {
+    int n = world->model->vCount, u = world->model->info.actuatorCount;
+    int firsts[4] = {columns->positionColumn, columns->velocityColumn, columns->forceColumn,
+                     columns->controlColumn};
+    int counts[4] = {n, n, n, u};
+    double sizes[4] = {RG_SIDE_POSITION, RG_SIDE_VELOCITY, RG_SIDE_FORCE, RG_SIDE_FORCE};
+    double most = 0;
+    for (int k = 0; k < 4; ++k) {
+        for (int j = 0; j < counts[k] && firsts[k] >= 0; ++j) {
+            most = fmax(most, fabs(direction[firsts[k] + j]) / sizes[k]);
+        }
+    }
+    return most > 0 ? 1 / most : 0;
+}
+
+static void rgMultiply(int n, int width, const double* matrix, const double* x, double* out) {
+    for (int i = 0; i < n && out != NULL; ++i) {
+        out[i] = 0;
+        for (int j = 0; j < width; ++j) {
+            out[i] += matrix[(size_t)i * (size_t)width + (size_t)j] * x[j];
+        }
+    }
+}
+
+rgResult rgWorld_DirectionalDerivative(rgWorld* world, const rgDerivativeDef* def,
+                                       const double* direction, double* nextQ, double* nextV,
+                                       rgDerivatives* derivatives) {
+    rgDerivativeDef usual = rgDefaultDerivativeDef();
+    usual = def != NULL ? *def : usual;
+    int width = world != NULL ? rgModel_DerivativeColumns(world->model, &usual) : -1;
+    if (width < 0 || usual.advance || usual.differences || direction == NULL ||
+        !rgAllFinite(direction, width)) {
+        return rg_errorArgument;
+    }
+    size_t n = (size_t)world->model->vCount, nq = (size_t)world->model->qCount;
+    size_t u = (size_t)world->model->info.actuatorCount;
+    double* x = rgAllocate(&world->heap.allocator, nq + 2 * n + u + 1, sizeof(double));
+    if (x == NULL) {
+        return rg_errorMemory;
+    }
+    rgPerturbed kept = {x, x + nq, x + nq + n, x + nq + n + u};
+    rgKeep(world, &kept, false);
+    rgDerivatives out;
+    rgResult result = rgWorld_Derivatives(world, &usual, &out); // says whose columns are where
+    double way = result == rg_ok ? rgWayAlong(world, &out, direction) : 0;
+    if (way > 0) {
+        rgLead(world, &out, direction, way);
+        world->linearization->isSided = true;
+        result = rgWorld_Derivatives(world, &usual, &out);
+        world->linearization->isSided = false;
+        rgKeep(world, &kept, true);
+    }
+    if (result == rg_ok) {
+        rgMultiply((int)n, width, out.nextQ, direction, nextQ);
+        rgMultiply((int)n, width, out.nextV, direction, nextV);
+        out.nextQ = out.nextV = out.impulse = NULL;
+    }
+    if (result == rg_ok && derivatives != NULL) {
+        *derivatives = out;
+    }
+    rgRelease(&world->heap.allocator, x);
+    return result;
+}

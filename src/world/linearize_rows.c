@@ -17,6 +17,11 @@ static double rgRowVelocity(const rgWorld* world, int row) {
            rows->compliance[row] * rows->lambda[row];
 }
 
+// Some way along a direction, rows are nearer to the kink that is looked at than others may be.
+static double rgEdge(const rgLinearization* l, double ratio) {
+    return l->isSided ? RG_SIDE_EDGE * ratio : ratio;
+}
+
 // A row with room on one side of an edge, as velocities, and on the other one.
 static bool rgDecide(rgLinearization* l, double inside, double outside, double least) {
     double larger = fmax(inside, outside), smaller = fmin(inside, outside);
@@ -34,7 +39,8 @@ static double rgRowMass(const rgLinearization* l, int row) {
 // Boxes and half lines: active while they have room.
 static void rgDecideBox(const rgWorld* world, rgLinearization* l, const rgBlock* block, int row) {
     double lambda = world->constraints.rows.lambda[row], speed = rgRowVelocity(world, row);
-    double least = RG_EDGE_SPEED_RATIO * rgLength(world->settings.gravity) * world->settings.dt;
+    double least =
+        rgEdge(l, RG_EDGE_SPEED_RATIO) * rgLength(world->settings.gravity) * world->settings.dt;
     double room = block->kind == rg_blockHalfLine
                       ? lambda
                       : fmin(lambda - block->lower, block->upper - lambda);
@@ -55,7 +61,7 @@ static bool rgSlips(const rgWorld* world, rgLinearization* l, int row, double bo
     double slip = hypot(rgRowVelocity(world, row), rgRowVelocity(world, row + 1));
     double mass = 0.5 * (rgRowMass(l, row) + rgRowMass(l, row + 1));
     double inside = (bound - push) * mass;
-    if (inside < RG_CONE_RATIO * bound * mass && slip < least) { // sticking of the two
+    if (inside < rgEdge(l, RG_CONE_RATIO) * bound * mass && slip < least) { // sticking of the two
         l->betweenModes += 1;
         l->margin = 0;
         return false;
@@ -68,15 +74,15 @@ static void rgDecideContact(const rgWorld* world, rgLinearization* l, const rgBl
     const double* lambda = world->constraints.rows.lambda + row;
     double unit = rgLength(world->settings.gravity) * world->settings.dt;
     double mass = rgRowMass(l, row + 2) + world->constraints.rows.compliance[row + 2];
-    bool closed =
-        rgDecide(l, lambda[2] * mass, rgRowVelocity(world, row + 2), RG_EDGE_SPEED_RATIO * unit);
+    bool closed = rgDecide(l, lambda[2] * mass, rgRowVelocity(world, row + 2),
+                           rgEdge(l, RG_EDGE_SPEED_RATIO) * unit);
     for (int k = 0; k < block->rowCount; ++k) {
         l->modes[row + k] = closed ? rg_modeActive : rg_modeOpen;
     }
     if (!closed) {
         return;
     }
-    double least = RG_CONE_RATIO * unit;
+    double least = rgEdge(l, RG_CONE_RATIO) * unit;
     bool smooth = !(block->mu > 0);
     if (smooth || rgSlips(world, l, row, block->mu * lambda[2], least)) {
         l->modes[row] = l->modes[row + 1] = smooth ? rg_modeOpen : rg_modeSlip;

@@ -282,6 +282,50 @@ static void test_leaning_box(void** state) {
     rgDestroyModel(model);
 }
 
+// ---- one side of a kink
+
+// A cube at rest: a little higher, the gap is closed within the step; a little deeper, it has to be
+// pushed out. Pushed just as hard as friction can hold: a little harder, and it slides.
+static void test_directions(void** state) {
+    (void)state;
+    rgStudy study = {rgCube, "cube", 0, .steps = 1};
+    rgModel* model = NULL;
+    rgWorld* world = rgOpen(&study, &model);
+    for (int i = 0; i < 20; ++i) {
+        assert_int_equal(rgWorld_Step(world, NULL), rg_ok);
+    }
+    rgDerivativeDef def = rgDefaultDerivativeDef();
+    def.by = rg_byPosition | rg_byForce;
+    rgDerivatives d;
+    double direction[12] = {0}, q[6], v[6];
+    uint64_t hash = rgWorld_Hash(world);
+    direction[2] = 1; // up
+    assert_int_equal(rgWorld_DirectionalDerivative(world, &def, direction, q, v, &d), rg_ok);
+    assert_int_equal(d.touching, 0);
+    EXPECT_NEAR(v[2], -1e3, 1);
+    direction[2] = -1;
+    assert_int_equal(rgWorld_DirectionalDerivative(world, &def, direction, q, v, &d), rg_ok);
+    assert_int_equal(d.touching, 0);
+    EXPECT_NEAR(v[2], 0, 1e-6);
+    assert_true(rgWorld_Hash(world) == hash);
+    direction[2] = 0;
+    double force[6] = {9.81, 0, 0, 0, 0, 0}; // mu m g, mu the larger of two
+    assert_int_equal(rgWorld_SetForce(world, force), rg_ok);
+    assert_int_equal(rgWorld_Derivatives(world, &def, &d), rg_ok);
+    assert_true(d.betweenModes > 0);
+    direction[6] = 1;
+    assert_int_equal(rgWorld_DirectionalDerivative(world, &def, direction, q, v, &d), rg_ok);
+    EXPECT_NEAR(v[0], 1e-3, 1e-8);
+    direction[6] = -1;
+    assert_int_equal(rgWorld_DirectionalDerivative(world, &def, direction, q, v, &d), rg_ok);
+    EXPECT_NEAR(v[0], 0, 1e-8);
+    direction[6] = NAN;
+    assert_int_equal(rgWorld_DirectionalDerivative(world, &def, direction, q, v, &d),
+                     rg_errorArgument);
+    rgDestroyWorld(world);
+    rgDestroyModel(model);
+}
+
 // ---- the adjoint and the matrices are one map
 
 static double rgAdjointError(rgWorld* world, rgRandom* random) {
@@ -576,9 +620,9 @@ int main(void) {
         cmocka_unit_test(test_ball),          cmocka_unit_test(test_leg),
         cmocka_unit_test(test_coupled),       cmocka_unit_test(test_loops),
         cmocka_unit_test(test_heap),          cmocka_unit_test(test_leaning_box),
-        cmocka_unit_test(test_adjoint),       cmocka_unit_test(test_advance),
-        cmocka_unit_test(test_parameters),    cmocka_unit_test(test_finite),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_directions),    cmocka_unit_test(test_adjoint),
+        cmocka_unit_test(test_advance),       cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_finite),        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
