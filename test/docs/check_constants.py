@@ -70,7 +70,7 @@ TABLE = [
     ("theory/step.md", "a point is a candidate if phi <= {mm} mm", (WORLD, "margin")),
     ("theory/step.md", "and {} points hold them as four do", (STEP, "RG_OVERLAP_POINT_COUNT")),
     ("theory/step.md", "after {} rounds all take part", (STEP, "RG_REVISE_PASSES")),
-    ("theory/step.md", "travels more than {mm} mm is asked for {} points instead of {}", (WORLD, "margin"), ("include/rigor/collision.h", "RG_MANIFOLD_CAPACITY"), (WORLD, "maxContactsPerPair")),
+    ("theory/step.md", "travels more than {mm} mm gets {} points instead of {}", (WORLD, "margin"), ("include/rigor/collision.h", "RG_MANIFOLD_CAPACITY"), (WORLD, "maxContactsPerPair")),
     ("theory/step.md", "passed by more than {um} um", (STEP, "RG_DEPTH_TOLERANCE")),
     ("theory/free.md", "y = {} (dt^2 k + dt d)/m", (STEP, "RG_STIFFNESS_FACTOR")),
     ("theory/free.md", "fixed-point iteration to {};", (STEP, "RG_MIDPOINT_TOLERANCE")),
@@ -118,7 +118,7 @@ TABLE = [
     ("theory/auto.md", "-y . g > {} max |g|", (TUNING, "RG_CERTIFICATE_SPEED_RATIO")),
     ("theory/auto.md", "-y . g/|y|_1 > {} tolerances", (TUNING, "RG_CERTIFICATE_TOLERANCE_RATIO")),
     ("theory/auto.md", "rows in conflict: |y| > {} max |y|", (TUNING, "RG_CONFLICT_RATIO")),
-    ("theory/auto.md", "every row yields by {} of its own G", (TUNING, "RG_STRONG_PROXIMAL_RATIO")),
+    ("theory/auto.md", "every row has a compliance of {} of its own G", (TUNING, "RG_STRONG_PROXIMAL_RATIO")),
     # Newton, interior point, ADMM, sweeps, judge.
     ("theory/newton.md", "the first of 1, 1/2, ..., 1/16 with |F(lambda + t d)| < max of the last {} |F|", (TUNING, "RG_NEWTON_ITERATIONS")),
     ("theory/newton.md", "least = {}\n", (TUNING, "RG_LEAST_SHIFT")),

@@ -93,6 +93,8 @@ static void test_limit_holds(void** state) {
     assert_int_equal(forces[0].kind, rg_constraintLimit);
     assert_int_equal(forces[0].row, 0);
     EXPECT_NEAR(forces[0].force, 20 + SCENE_G * 0.5 * sin(-0.4), 1e-6);
+    rgStepReport report = SceneStep(&scene); // its impulse is that of the last step
+    assert_int_equal(report.contact.iterationCount, 0);
     SceneEnd(&scene);
 }
 
@@ -200,6 +202,19 @@ static void test_effort_limit_binds(void** state) {
     const rgConstraintForce* forces = rgWorld_Constraints(scene.world, &count);
     assert_int_equal(count, 1);
     EXPECT_NEAR(forces[0].force, 2, 1e-9);
+    SceneEnd(&scene);
+}
+
+// So does what a user adds.
+static void test_effort_of_users_is_limited(void** state) {
+    (void)state;
+    rgJointDef joint = rgDefaultJointDef();
+    joint.effortLimit = 2;
+    Scene scene = Rod(&joint, NULL, false, SceneWorldDef(1e-3, 1e-12));
+    double torque = -50;
+    assert_int_equal(rgWorld_SetForce(scene.world, &torque), rg_ok);
+    SceneRun(&scene, 500);
+    EXPECT_NEAR(Rate(&scene), -0.5 * 2 / INERTIA, 1e-9);
     SceneEnd(&scene);
 }
 
@@ -425,6 +440,34 @@ static void test_overlap_by_design(void** state) {
         assert_int_equal(report.contact.status, rg_contactSolved);
     }
     assert_true(rgWorld_Velocities(scene.world, NULL)[2] > 1e-3);
+    SceneEnd(&scene);
+}
+
+// Parts of one robot that overlap at the start stay where they are, although their joint could
+// move them apart. Once they have come apart, overlap is undone.
+static void test_overlap_ends_when_parts_separate(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    rgBodyId parent = {0};
+    const rgVec3 axes[3] = {{1, 0, 0}, {1, 0, 0}, {0, 0, 1}};
+    for (int i = 0; i < 3; ++i) {
+        double z = i == 2 ? -0.005 : 0.05; // the third sinks 5 mm into the first
+        Solid plate = SolidOf(rg_shapeBox, rgVec(0.1, 0.1, 0.025), 1, rgVec(0, 0, z));
+        parent = SceneBody(&scene, &plate, parent);
+        SceneJoint(&scene, parent, i < 2 ? rg_jointRevolute : rg_jointPrismatic, rgVec(0, 0, 0),
+                   axes[i]);
+    }
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-8);
+    def.friction = 0;
+    SceneMake(&scene, &def);
+    const double *q = rgWorld_Positions(scene.world, NULL), still[3] = {0};
+    SceneRun(&scene, 50);
+    EXPECT_NEAR(q[2], 0, 1e-9);
+    assert_int_equal(rgWorld_SetState(scene.world, (double[3]){0, 0, 0.0051}, still), rg_ok);
+    SceneStep(&scene);
+    assert_int_equal(rgWorld_SetState(scene.world, (double[3]){0, 0, 0.004}, still), rg_ok);
+    SceneRun(&scene, 50);
+    EXPECT_NEAR(q[2], 0.005, 1e-5);
     SceneEnd(&scene);
 }
 
@@ -678,6 +721,7 @@ int main(void) {
         cmocka_unit_test(test_servo_with_huge_gain),
         cmocka_unit_test(test_servo_as_row_is_the_same),
         cmocka_unit_test(test_effort_limit_binds),
+        cmocka_unit_test(test_effort_of_users_is_limited),
         cmocka_unit_test(test_control_range_and_gear),
         cmocka_unit_test(test_four_bar),
         cmocka_unit_test(test_gear),
@@ -686,6 +730,7 @@ int main(void) {
         cmocka_unit_test(test_many_loops),
         cmocka_unit_test(test_many_damped_loops),
         cmocka_unit_test(test_overlap_by_design),
+        cmocka_unit_test(test_overlap_ends_when_parts_separate),
         cmocka_unit_test(test_sunk_slide),
         cmocka_unit_test(test_wedge),
         cmocka_unit_test(test_groove),

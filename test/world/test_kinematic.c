@@ -346,6 +346,37 @@ static void test_racket(void** state) {
     SceneEnd(&scene);
 }
 
+// A plate that goes down squeezes a box on the floor: there is no rigid solution. The contacts give
+// way and say so, the step is solved, and the impulses are bounded. Before that nothing gives way.
+static void test_squeeze(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 0.5, rgQuatIdentity());
+    SceneCube(&scene, 0.1, 1, rgVec(0, 0, 0.1), 0.5);
+    rgBodyId press = Platform(&scene, rgVec(0.3, 0.3, 0.1), rgVec(0, 0, 0.32), 0.5);
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
+    SceneMake(&scene, &def);
+    const double speed = 0.1;
+    rgSpatial down = {rgVec(0, 0, -speed), rgVec(0, 0, 0)};
+    assert_int_equal(rgWorld_SetBodyVelocity(scene.world, press, down), rg_ok);
+    int squeezed = 0;
+    for (int i = 0; i < 250; ++i) { // it touches after 200
+        rgStepReport report = SceneStep(&scene);
+        assert_int_equal(report.contact.status, rg_contactSolved);
+        assert_true(i > 190 || report.regularizedRows == 0);
+        squeezed += report.regularizedRows > 0;
+        assert_true(i < 210 || report.regularizedRows > 0);
+    }
+    int count, marked = 0;
+    const rgContact* contacts = rgWorld_Contacts(scene.world, &count);
+    for (int i = 0; i < count; ++i) {
+        marked += contacts[i].regularized;
+        assert_true(contacts[i].impulse[2] < speed * 1e8); // drift / R, G is about 1/kg
+    }
+    assert_true(squeezed >= 40 && marked > 0);
+    SceneEnd(&scene);
+}
+
 // A body put into another is named with it.
 static void test_teleport_is_told(void** state) {
     (void)state;
@@ -481,6 +512,7 @@ int main(void) {
         cmocka_unit_test(test_reaction),
         cmocka_unit_test(test_weld_and_connect),
         cmocka_unit_test(test_racket),
+        cmocka_unit_test(test_squeeze),
         cmocka_unit_test(test_teleport_is_told),
         cmocka_unit_test(test_state_and_readers),
         cmocka_unit_test(test_refusals),

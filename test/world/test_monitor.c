@@ -219,12 +219,32 @@ static void test_overlaps_its_fixed_base(void** state) {
     SceneEnd(&scene);
 }
 
+// A ball that rests on the floor is pressed down, by less and by more than 1e4 times its weight.
+static void test_force_beyond_the_weight(void** state) {
+    (void)state;
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+    for (int k = 0; k < 2; ++k) {
+        const double press = (k == 0 ? 0.5e4 : 2e4) * SCENE_G;
+        Scene scene = BallOverFloor(0.1, &def);
+        assert_int_equal(rgWorld_SetForce(scene.world, (double[6]){0, 0, -press}), rg_ok);
+        rgHealth health = RunHealth(&scene, 16);
+        assert_int_equal(health.anomalies, k == 0 ? rg_anomalyNone : rg_anomalyForce);
+        EXPECT_NEAR(health.force.amount, k == 0 ? 0 : press + SCENE_G, 1e-6 * press);
+        SceneEnd(&scene);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_deep_overlap),        cmocka_unit_test(test_deep_overlap_of_springs),
-        cmocka_unit_test(test_springs_of_shapes),   cmocka_unit_test(test_impacts_are_explained),
-        cmocka_unit_test(test_driven_is_explained), cmocka_unit_test(test_forward_is_no_event),
-        cmocka_unit_test(test_appears_inside),      cmocka_unit_test(test_overlaps_its_fixed_base),
+        cmocka_unit_test(test_deep_overlap),
+        cmocka_unit_test(test_deep_overlap_of_springs),
+        cmocka_unit_test(test_springs_of_shapes),
+        cmocka_unit_test(test_impacts_are_explained),
+        cmocka_unit_test(test_driven_is_explained),
+        cmocka_unit_test(test_forward_is_no_event),
+        cmocka_unit_test(test_appears_inside),
+        cmocka_unit_test(test_overlaps_its_fixed_base),
+        cmocka_unit_test(test_force_beyond_the_weight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
