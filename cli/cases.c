@@ -54,7 +54,7 @@ typedef struct rgWalk {
 } rgWalk;
 
 static void rgWalk_Fail(rgWalk* walk, const char* what, int limit) {
-    rgCli_Error("%s: more than %d %s; name the folder that has the problems", walk->argument, limit,
+    rgCli_Error("%s: more than %d %s; name the folder of the problems", walk->argument, limit,
                 what);
     walk->failed = true;
 }

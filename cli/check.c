@@ -290,7 +290,7 @@ static void rgPrintCheck(const char* path, const rgLoadedModel* loaded, rgWorld*
     }
 }
 
-// A model of which no world can be made is as good as none.
+// A model without a world cannot be simulated.
 static rgWorld* rgTryWorld(const rgLoadedModel* loaded) {
     rgWorldDef def = rgDefaultWorldDef();
     rgWorld* world = NULL;
@@ -299,7 +299,7 @@ static rgWorld* rgTryWorld(const rgLoadedModel* loaded) {
                           ? rgCreateWorld(loaded->model, &def, loaded->diagnostics, &world)
                           : rg_ok;
     if (result == rg_errorMemory) {
-        rgCli_Error("no world can be made of it: %s", rgResult_Name(result));
+        rgCli_Error("a world cannot be created: %s", rgResult_Name(result));
     }
     return world;
 }

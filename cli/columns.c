@@ -66,8 +66,8 @@ static bool rgReadColumn(rgColumn* column, char* word, const rgModel* model) {
     }
     if (kind == rg_wordCount) {
         rgCli_UnknownName(word, words, rg_wordCount,
-                          "--columns: '%s' is none of q, v, tau, contact, force:BODY, sensor, "
-                          "sensor:NAME, pose:FRAME, twist:BODY, energy",
+                          "--columns: unknown quantity '%s' (force:BODY, sensor:NAME, "
+                          "pose:FRAME and twist:BODY take a name)",
                           word);
         return false;
     }

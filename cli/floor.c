@@ -96,8 +96,8 @@ static bool rgLift(const rgModel* model, rgBodyId body, double depth, bool isPla
     const char* name = rgModel_Body(model, body)->name;
     rgJointId joint = rgFreeJoint(model, body);
     if (joint.index1 == 0 || isPlaced) {
-        rgCli_Error("'%s' starts %.4g m inside the floor: it stands on it %.4g m higher%s", name,
-                    depth, depth, isPlaced ? "" : ", such as with --at");
+        rgCli_Error("'%s' starts %.4g m inside the floor; place it %.4g m higher%s", name, depth,
+                    depth, isPlaced ? "" : ", such as with --at");
         return false;
     }
     double* z = &q[rgModel_JointRange(model, joint).q + 2];

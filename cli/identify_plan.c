@@ -91,7 +91,7 @@ bool rgIdentifyJob_ReadPlan(rgIdentifyJob* job) {
         good = rgReadFit(job, options->fits.texts[i], "--fit");
     }
     if (good && job->parameterCount == 0) {
-        rgCli_Error("nothing to be found: give --fit NAME=LOW:HIGH or --plan FILE; --fields lists "
+        rgCli_Error("no parameter to fit: give --fit NAME=LOW:HIGH or --plan FILE; --fields lists "
                     "the names");
         good = false;
     }

@@ -271,7 +271,7 @@ static bool rgFollowStates(rgInverseJob* job) {
             code = rgWorld_SetTime(job->simulation.world, ref->times[i]);
         }
         if (code != rg_ok) {
-            rgCli_Error("%s: row %d is no state: %s", job->options.reference, i + 1,
+            rgCli_Error("%s: row %d is not a valid state: %s", job->options.reference, i + 1,
                         rgResult_Name(code));
         }
         good = code == rg_ok && rgInverseCall_Run(job, v + ref->vCount, &result);

@@ -38,7 +38,8 @@ static void rgLive_Warn(rgLive* live, const char* what, rgResult result) {
     if (live->warnings < rg_mostWarnings) {
         rgCli_PrintDiagnostics(said, stderr, false, false);
         rgCli_Print(stderr, "warning: %s: %s%s\n", what, rgResult_Name(result),
-                    live->warnings + 1 == rg_mostWarnings ? "; no more warnings are told" : "");
+                    live->warnings + 1 == rg_mostWarnings ? "; further warnings are not printed"
+                                                          : "");
     }
     live->warnings += 1;
     rgDiagnostics_Clear(said);

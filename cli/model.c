@@ -148,7 +148,7 @@ static bool rgFindParent(const rgModelDef* def, const char* name, rgBodyId* pare
     for (int i = 0; i < count; ++i) {
         names[i] = rgModelDef_Body(def, (rgBodyId){i + 1})->name;
     }
-    rgCli_UnknownName(name, names, count, "--on: the files before have no body '%s'", name);
+    rgCli_UnknownName(name, names, count, "--on: no earlier file has a body '%s'", name);
     free((void*)names);
     return false;
 }

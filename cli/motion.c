@@ -69,7 +69,7 @@ static bool rgReader_ReadNames(rgReader* reader, char* line, rgMotionFile* refer
         positions += last > 0 && last <= reference->qCount;
     }
     if (reader->columnCount == 0 || reader->columns[0] != 0) {
-        rgCli_Error("%s:1: the first column must be called 'time'", reader->path);
+        rgCli_Error("%s:1: the first column must be 'time'", reader->path);
         return false;
     }
     if (positions != 0 && positions != reference->qCount) {

@@ -336,7 +336,7 @@ static bool rgParseOption(const rgCommand* command, int argc, char** argv, int* 
 
 static int rgCheckArguments(const rgCommand* command, int count) {
     if (count < command->minArguments) {
-        rgCli_Error("nothing to work on\nusage: %s %s", command->name, command->usage);
+        rgCli_Error("an argument is missing\nusage: %s %s", command->name, command->usage);
         return rg_exitUsage;
     }
     if (command->maxArguments >= 0 && count > command->maxArguments) {

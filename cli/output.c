@@ -15,7 +15,7 @@ bool rgCli_WouldReplace(const char* out, const char* in) {
     bool same = out != NULL && strcmp(out, "-") != 0 && stat(out, &a) == 0 && S_ISREG(a.st_mode) &&
                 stat(in, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
     if (same) {
-        rgCli_Error("%s: would replace what is read", out);
+        rgCli_Error("%s: the output would replace an input file", out);
     }
     return same;
 }
@@ -24,7 +24,7 @@ FILE* rgCli_OpenToWrite(const char* path) {
     struct stat found;
     bool isLink = lstat(path, &found) == 0 && S_ISLNK(found.st_mode);
     if (isLink && (stat(path, &found) != 0 || S_ISREG(found.st_mode))) {
-        rgCli_Error("%s: is a link, and nothing is written through links", path);
+        rgCli_Error("%s: is a link; files are not written through links", path);
         return NULL;
     }
     int file =

@@ -153,7 +153,8 @@ static bool rgReadPlotQuantity(const rgOpenedRecording* opened, const char* word
             return rgPlot_AddPanel(plot, plain[i], &plain[i], 1, i == 0);
         }
     }
-    rgCli_Error("--what: '%s' is none of energy, residual, iterations, contacts, joint:NAME, "
+    rgCli_Error("--what: unknown quantity '%s'; there are: energy, residual, iterations, contacts, "
+                "joint:NAME, "
                 "force:BODY",
                 word);
     return false;
@@ -489,8 +490,9 @@ static bool rgDrawPlot(const rgPlot* plot, const char* in, const char* out, cons
     char* table = rgCli_Format("%.*s.csv", (int)(strrchr(out, '.') - out), out);
     bool isInput = rgIsSameFile(in, table);
     if (isInput) {
-        rgCli_Error("%s: the numbers of the picture would replace it; call the picture otherwise",
-                    table);
+        rgCli_Error(
+            "%s: the CSV file of the picture would replace it; choose another name for the picture",
+            table);
     }
     bool good = !isInput && rgWriteTable(plot, table);
     signal(SIGPIPE, SIG_IGN); // without gnuplot nobody reads the script

@@ -22,7 +22,7 @@ static bool rgAddHold(rgModelDef* def, const char* text) {
         return false;
     }
     if (rgModelDef_Info(def).actuatorCount == before) {
-        rgCli_Error("--hold: there is no joint without an actuator of its own");
+        rgCli_Error("--hold: the model has no joint without an actuator");
         return false;
     }
     return true;

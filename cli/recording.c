@@ -280,7 +280,7 @@ char** rgCli_SplitArguments(const char* text, const char* first, int* count) {
             isValue = false;
         }
         if (use == rg_useUnknown || use == rg_useOutput) {
-            rgCli_Error("--check: the recording asks for '%s', which a replay does not do", line);
+            rgCli_Error("--check: a replay cannot repeat '%s' of the recording", line);
             free(line);
             rgCli_FreeArguments(arguments);
             return NULL;

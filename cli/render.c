@@ -108,7 +108,7 @@ static bool rgCheckShow(const char* show) {
         }
         if (!good) {
             rgCli_UnknownName(word, names, (int)(sizeof(names) / sizeof(names[0])),
-                              "--show: nothing is called '%s'", word);
+                              "--show: unknown part '%s'", word);
         }
     }
     free(words);

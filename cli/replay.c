@@ -225,7 +225,7 @@ static bool rgRunAgain(const rgOpenedRecording* opened, const char* path) {
         return false;
     }
     if (count < 2 || strcmp(arguments[1], "simulate") != 0) {
-        rgCli_Error("--check: the recording does not say how it was made");
+        rgCli_Error("--check: the recording has no command line to repeat");
         rgCli_FreeArguments(arguments);
         return false;
     }
@@ -245,7 +245,7 @@ static bool rgRunAgain(const rgOpenedRecording* opened, const char* path) {
     // a run that failed in a step (1) may have been recorded so
     bool ran = child > 0 && WIFEXITED(status) && WEXITSTATUS(status) <= rg_exitNo;
     if (!ran) {
-        rgCli_Error("--check: the run could not be made again; its files are looked for from the "
+        rgCli_Error("--check: the run could not be repeated; its files are searched from the "
                     "present folder");
     }
     return ran;

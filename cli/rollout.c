@@ -331,7 +331,7 @@ static void rgPrintDifference(const char* path, const char* there, const char* h
     for (; there[i] == here[i]; ++i) {
         start = here[i] == '\n' ? i + 1 : start;
     }
-    rgCli_Error("%s: was made with other settings: '%.*s' there, '%.*s' here", path,
+    rgCli_Error("%s: has other settings: '%.*s' there, '%.*s' here", path,
                 (int)strcspn(there + start, "\n"), there + start, (int)strcspn(here + start, "\n"),
                 here + start);
 }
@@ -663,7 +663,8 @@ static bool rgAgree(rgRolloutJob* job, bool good) {
     comm->mute(comm, false);
     bool all = comm->agree(comm, good);
     if (good && !all && comm->rank == 0) {
-        rgCli_Error("another rank could not do what rank 0 could: do all see the same files?");
+        rgCli_Error(
+            "another rank failed where rank 0 did not; check that all ranks see the same files");
     }
     return all;
 }

@@ -48,7 +48,7 @@ bool rgSolverSupports(int solver, int model) {
     bool supports = rgCreateContactSolver(&def, &made) == rg_ok;
     rgDestroyContactSolver(made);
     if (!supports) {
-        rgCli_Error("--solver %s does not know --model %s; %s", rgSolverNames[solver],
+        rgCli_Error("--solver %s cannot solve --model %s; %s", rgSolverNames[solver],
                     rgModelNames[model],
                     def.method == rg_methodPivot     ? "it is for lcp4 and lcp8"
                     : rgSupportsNcpAlone(def.method) ? "it is for ncp"

@@ -199,7 +199,7 @@ static const rgJsonValue* rgFindRuns(const char* path, const rgJsonValue* root,
     for (int i = 0; root->kind == rg_jsonObject && i < root->count; ++i) {
         const char* key = root->items[i].key;
         if (strcmp(key, known[0]) != 0 && strcmp(key, known[1]) != 0) {
-            rgCli_UnknownName(key, known, 2, "%s:%d: \"%s\" is not known beside \"runs\"", path,
+            rgCli_UnknownName(key, known, 2, "%s:%d: unknown key \"%s\" beside \"runs\"", path,
                               root->items[i].line, key);
             return NULL;
         }

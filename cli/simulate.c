@@ -134,10 +134,8 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
 static void rgPrintHints(const rgSimulateJob* job) {
     const rgSimulation* simulation = &job->simulation;
     if (rgSimulation_HasNoFloor(simulation)) {
-        rgCli_Print(
-            stderr,
-            "hint: nothing is below '%s' and it will fall for ever; --ground adds a floor\n",
-            simulation->name);
+        rgCli_Print(stderr, "hint: there is no floor below '%s'; --ground adds one\n",
+                    simulation->name);
     }
     if (simulation->scene == NULL && job->options.arguments.key == NULL &&
         job->options.arguments.q == NULL && job->options.arguments.start == rg_startFile &&
@@ -185,7 +183,7 @@ static bool rgDumpProblem(rgSimulateJob* job, const rgStepReport* report) {
     rgResult result = rgSaveFclib(path, &content, simulation->loaded.diagnostics);
     if (result != rg_ok) {
         rgCli_PrintDiagnostics(simulation->loaded.diagnostics, stderr, false, false);
-        rgCli_Error("%s: could not be written: %s; no more problems are", path,
+        rgCli_Error("%s: could not be written: %s; further problems are not written", path,
                     rgResult_Name(result));
     }
     job->dumped += result == rg_ok;
@@ -264,12 +262,11 @@ static void rgNameSqueezed(const rgSimulation* simulation) {
         }
     }
     if (deepest != NULL) {
-        rgCli_Print(
-            stderr,
-            "warning: at %.3f s a body that is moved squeezes others: %d of %d contact points "
-            "are regularized, the deepest, %.3g mm, between %s and %s\n",
-            rgWorld_Time(simulation->world), squeezed, count, -1e3 * deepest->gap,
-            rgBodyName(simulation, deepest->bodyA), rgBodyName(simulation, deepest->bodyB));
+        rgCli_Print(stderr,
+                    "warning: at %.3f s a kinematic body squeezes others: %d of %d contact points "
+                    "are regularized, the deepest, %.3g mm, between %s and %s\n",
+                    rgWorld_Time(simulation->world), squeezed, count, -1e3 * deepest->gap,
+                    rgBodyName(simulation, deepest->bodyA), rgBodyName(simulation, deepest->bodyB));
     }
 }
 
@@ -459,7 +456,7 @@ static void rgAbandonRecording(rgSimulateJob* job) {
     job->lostRecording = true;
     rgDestroyRecorder(job->recorder);
     job->recorder = NULL;
-    fprintf(stderr, "warning: nothing more is recorded\n");
+    fprintf(stderr, "warning: the recording ends here\n");
 }
 
 // A model that changed has a recording of its own, from the state that it starts with.

@@ -78,8 +78,10 @@ void rgSimulateSummary_PrintAnomalies(const rgSimulateSummary* summary) {
             rgShapeName(model, health.force.shapeB, b), health.force.amount);
     }
     if ((health.anomalies & rg_anomalyEnergy) != 0) {
-        fprintf(stderr, "warning: until %g s the energy rose by %.3g J, and nothing drove it\n",
-                health.energy.time, health.energy.amount);
+        fprintf(
+            stderr,
+            "warning: by %g s the energy has risen by %.3g J, and no actuator or user added it\n",
+            health.energy.time, health.energy.amount);
     }
 }
 
@@ -104,13 +106,11 @@ void rgSimulateSummary_Print(const rgSimulateSummary* summary) {
             rgHistogram_Quantile(&stats->contacts, 0.95));
     fprintf(out, "iterations   mean %.2f, p95 %d\n", rgHistogram_Mean(&stats->iterations),
             rgHistogram_Quantile(&stats->iterations, 0.95));
-    fprintf(out, "converged    %.2f %% of the steps (%d not), worst residual %.1e\n",
+    fprintf(out, "converged    %.2f %% of the steps (%d unconverged), worst residual %.1e\n",
             100 * rgConvergedShare(stats), stats->unconverged, stats->residual);
     if (stats->regularized > 0) {
-        fprintf(
-            out,
-            "regularized  %d steps with contacts that a moved body squeezes or with open loops\n",
-            stats->regularized);
+        fprintf(out, "regularized  %d steps with squeezed contacts or open loops\n",
+                stats->regularized);
     }
     fprintf(out, "geometry     deepest penetration %s, largest drift %s\n",
             rgFormatLength(length, stats->penetration), rgFormatLength(other, stats->drift));
@@ -163,7 +163,7 @@ static void rgWriteSolves(rgJson* json, const rgSimulationStats* stats) {
 
 static void rgWriteHealth(rgJson* json, const rgWorld* world) {
     rgHealth health = rgWorld_Health(world);
-    static const char* const names[] = {"energy", "push", "depth"};
+    static const char* const names[] = {"energy", "force", "depth"};
     rgJson_BeginArray(json, "anomalies");
     for (int i = 0; i < 3; ++i) {
         if ((health.anomalies & (1 << i)) != 0) {

@@ -242,8 +242,8 @@ static void rgReportIgnoredPairs(const rgModelDef* def) {
     }
     if (ignored > 0) {
         fprintf(stderr,
-                "start: %d pair%s of parts overlap%s and %s not collide; --self-overlap keep lets "
-                "them\n",
+                "start: %d pair%s of parts overlap%s and %s not collide; with --self-overlap "
+                "keep they collide\n",
                 ignored, ignored > 1 ? "s" : "", ignored > 1 ? "" : "s",
                 ignored > 1 ? "do" : "does");
     }
@@ -423,7 +423,7 @@ static bool rgSetStart(rgSimulation* simulation, const rgSimulationArguments* ar
         result = rgHoldStart(simulation);
     }
     if (result != rg_ok) {
-        rgCli_Error("the start state is refused: %s", rgResult_Name(result));
+        rgCli_Error("the start state is not valid: %s", rgResult_Name(result));
     }
     return result == rg_ok;
 }
@@ -530,7 +530,7 @@ static bool rgMakeWorld(rgSimulation* simulation, const rgSimulationArguments* a
         rgCreateWorld(simulation->loaded.model, &simulation->def, diagnostics, &simulation->world);
     rgCli_PrintDiagnostics(diagnostics, stderr, false, false);
     if (result != rg_ok) {
-        rgCli_Error("%s: no world can be made of it: %s", simulation->name, rgResult_Name(result));
+        rgCli_Error("%s: a world cannot be created: %s", simulation->name, rgResult_Name(result));
         return false;
     }
     rgDynamicsDef dynamics = rgDefaultDynamicsDef(simulation->loaded.model);

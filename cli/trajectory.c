@@ -38,7 +38,7 @@ static void rgReportUnknownActuator(const rgControlFile* file, const char* name)
 static bool rgReadNames(rgControlFile* file, char* line) {
     char* cell = rgCsv_NextCell(&line);
     if (strcmp(cell, "time") != 0) {
-        rgCli_Error("%s:1: the first column must be called 'time', not '%s'", file->path, cell);
+        rgCli_Error("%s:1: the first column must be 'time', not '%s'", file->path, cell);
         return false;
     }
     while ((cell = rgCsv_NextCell(&line)) != NULL) {

@@ -883,7 +883,7 @@ rgResult rgDecomposeMesh(const rgMeshData* mesh, const rgDecomposeDef* def,
         result = rgDecomposer_Run(&c, solid, decomposition);
         if (result == rg_ok && !solid) {
             rgDiagnostics_Add(diagnostics, rg_severityWarning, def->file, def->line,
-                              "the mesh encloses no volume: one convex hull stands for it");
+                              "the mesh encloses no volume; its convex hull is used");
         }
     }
     for (int i = 0; i < c.partCount; ++i) {

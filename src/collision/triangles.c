@@ -535,7 +535,7 @@ rgResult rgBuildTriangles(const rgGeometryDef* def, rgDiagnostics* diagnostics, 
     done = done && rgFindNeighbors(&build) && rgStoreTriangles(&build, g) && rgStoreAround(g);
     if (done && build.count < def->mesh->triangleCount) {
         rgDiagnostics_Add(diagnostics, rg_severityNote, def->file, def->line,
-                          "%d triangles without area, or said twice, were left out",
+                          "%d triangles without area, or repeated, were left out",
                           def->mesh->triangleCount - build.count);
     }
     if (done && build.turnedCount > 0) {

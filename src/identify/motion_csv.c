@@ -40,7 +40,7 @@ static rgResult rgReadNames(rgMotionTable* table, const char* line, const char* 
         rgRole role = rgFindRole(table->model, name);
         if (role.kind == rg_roleNone) {
             rgDiagnostics_Add(table->diagnostics, rg_severityWarning, table->path, 1,
-                              "column '%s' is none of this model, and is not used", name);
+                              "the model has no column '%s'; it is not used", name);
         }
         for (int c = 0; c < table->columnCount && role.kind != rg_roleNone; ++c) {
             const rgRole* other = &table->roles[c];

@@ -247,7 +247,7 @@ static bool rgLinkMeshes_FindParts(rgLinkMeshes* meshes, rgLinkMesh* mesh) {
         return false;
     }
     rgXmlReader_Note(meshes->xml, mesh->node,
-                     "collision mesh of link '%.60s' is not convex: %d convex parts stand for it, "
+                     "collision mesh of link '%.60s' is not convex: %d convex parts are used, "
                      "which fill hollows up to %.1f %% of its size",
                      mesh->linkName, mesh->parts.count, 100 * mesh->parts.hollow);
     return true;
@@ -288,7 +288,7 @@ static bool rgLinkMeshes_Skips(rgLinkMeshes* meshes, const rgLinkMesh* mesh) {
     bool skip = use == rg_meshesNone || (use == rg_meshesCollision && mesh->isVisual);
     if (skip && !meshes->notedSkipped) {
         meshes->notedSkipped = true;
-        rgXmlReader_Note(meshes->xml, mesh->node, "%s meshes are left out, as asked",
+        rgXmlReader_Note(meshes->xml, mesh->node, "%s meshes are left out, as requested",
                          use == rg_meshesNone ? "all" : "visual");
     }
     return skip;

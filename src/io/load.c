@@ -70,7 +70,7 @@ static rgResult rgBoundInertias(rgModelDef* model, const rgLoadDef* def, rgDiagn
     if (lifted > 0) {
         rgDiagnostics_Add(
             diagnostics, rg_severityNote, root->file, root->line,
-            "bodies with joints have at least %g kg and %g kg m^2, as asked (%d needed it)",
+            "bodies with joints have at least %g kg and %g kg m^2, as requested (%d changed)",
             def->boundMass, def->boundInertia, lifted);
     }
     return rg_ok;

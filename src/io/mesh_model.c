@@ -106,8 +106,8 @@ static rgResult rgMeshModel_AddHulls(rgMeshModel* m, rgShapeDef* shape, bool isC
         return rgModelDef_AddShape(m->def, shape, NULL);
     }
     rgDiagnostics_Add(m->diagnostics, rg_severityNote, m->path, 0,
-                      "the mesh is not convex: %d convex parts stand for it, which fill hollows up "
-                      "to %.1f %% of its size",
+                      "the mesh is not convex: %d convex parts are used, which fill hollows up to "
+                      "%.1f %% of its size",
                       parts.count, 100 * parts.hollow);
     rgResult result = rg_ok;
     rgShapeDef part = *shape;

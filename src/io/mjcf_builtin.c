@@ -340,7 +340,7 @@ bool rgMjMesh_MakeBuiltin(rgMjcf* m, rgMjMesh* mesh, const char* kind) {
     if (builtin->make == NULL) {
         rgXmlReader_Error(&m->reader, mesh->node,
                           "<mesh builtin>: a %s is flat, a grid for tactile sensors, and has "
-                          "neither volume nor convex hull; a thin box can stand for it",
+                          "neither volume nor convex hull; use a thin box instead",
                           kind);
         return false;
     }

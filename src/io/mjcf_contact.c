@@ -260,7 +260,7 @@ static void rgMjcf_ReadEquality(rgMjcf* m, const rgXmlNode* node) {
     if (settings.softness.isSet && bodies && !m->load->fileContact) {
         rgXmlReader_Note(&m->reader, node,
                          "<%s>: solref and solimp are not used: it is rigid unless the file's are "
-                         "asked for (--contact file)",
+                         "requested (--contact file)",
                          node->name);
     }
     if (m->load->fileContact && settings.softness.isSet && bodies) {

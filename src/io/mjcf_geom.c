@@ -328,8 +328,8 @@ static rgHullParts rgMjcf_FindParts(rgMjcf* m, const rgXmlNode* node, const rgSh
     parts.count = result == rg_ok && parts.count > 1 ? parts.count : 0;
     if (parts.count > 0) {
         rgXmlReader_Note(&m->reader, node,
-                         "<geom mesh>: is not convex: %d convex parts stand for it, which fill "
-                         "hollows up to %.1f %% of its size",
+                         "<geom mesh>: is not convex: %d convex parts are used, which fill hollows "
+                         "up to %.1f %% of its size",
                          parts.count, 100 * parts.hollow);
     }
     return parts;

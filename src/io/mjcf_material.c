@@ -191,7 +191,7 @@ void rgMjcf_SetSoftness(rgMjcf* m) {
         if (m->softNode != NULL) {
             rgXmlReader_Note(&m->reader, m->softNode,
                              "solref and solimp are not used: contacts are rigid unless the file's "
-                             "are asked for");
+                             "are requested");
         }
         return;
     }

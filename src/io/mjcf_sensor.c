@@ -190,7 +190,7 @@ static bool rgMjcf_SetContactSide(rgMjcf* m, const rgXmlNode* node, int number,
             continue;
         }
         if (side->part != rg_contactPartAny) {
-            rgXmlReader_Error(&m->reader, node, "<contact>: side %d is said twice", number + 1);
+            rgXmlReader_Error(&m->reader, node, "<contact>: side %d is given twice", number + 1);
             return false;
         }
         int found = rgMjcf_Lookup(m, i == 0 ? &m->geomNames : &m->bodyNames, node, attribute,

@@ -496,7 +496,7 @@ static bool rgMayCreate(const char* path, bool overwrite, rgDiagnostics* diagnos
         return file >= 0;
     }
     rgDiagnostics_Add(diagnostics, rg_severityError, path, 0,
-                      "exists already; nothing is overwritten without being asked to");
+                      "exists already; files are overwritten only on request");
     return false;
 }
 

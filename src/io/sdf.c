@@ -317,7 +317,7 @@ static void rgSdf_AddRest(rgSdf* sdf) {
             if (sdf->def->base == rg_baseFloating && part->type == rg_sdfFixed &&
                 part->parent == 0) {
                 rgXmlReader_Note(&sdf->xml, part->node,
-                                 "joint '%.60s' is left out, as a floating base is asked for",
+                                 "joint '%.60s' is left out, as a floating base is requested",
                                  part->fullName);
             }
             rgSdf_AddLoop(sdf, part);

@@ -391,14 +391,14 @@ static void rgUrdf_CheckBase(rgUrdf* urdf) {
     const rgUrdfLink* root = &urdf->links[urdf->rootLink];
     if (root->firstJoint < 0 || root->firstJoint != root->lastJoint) {
         rgXmlReader_Error(&urdf->xml, root->node,
-                          "a floating base is asked for, but not exactly one joint starts at the "
+                          "a floating base is requested, but not exactly one joint starts at the "
                           "link 'world'");
         return;
     }
     const rgUrdfJoint* joint = &urdf->joints[root->firstJoint];
     if (joint->type == rg_urdfFixed) {
         rgXmlReader_Note(&urdf->xml, joint->node,
-                         "joint '%.60s' is made free, as a floating base is asked for",
+                         "joint '%.60s' is made free, as a floating base is requested",
                          joint->name);
     }
 }

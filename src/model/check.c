@@ -151,7 +151,7 @@ static void rgCheckKinematic(rgCompiler* compiler) {
             continue;
         }
         if (def->bodies[body].kinematic) {
-            rgCase_Error(&c, "its body is kinematic, which has no joints: it moves as it is told");
+            rgCase_Error(&c, "its body is kinematic and has no joints: its motion is prescribed");
         } else if (below[body]) {
             rgCase_Error(&c, "a joint below a kinematic body; a free body that is welded to it "
                              "can carry joints");

@@ -390,7 +390,8 @@ static enum MHD_Result rgHandlePost(rgViewer* viewer, struct MHD_Connection* con
         return rgAnswerText(connection, MHD_HTTP_CONFLICT, "A recording takes no commands.");
     }
     return room ? rgAnswerText(connection, MHD_HTTP_OK, "")
-                : rgAnswerText(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "Too many commands wait.");
+                : rgAnswerText(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+                               "Too many commands are pending.");
 }
 
 // Copies that the server's threads may read: the caller's may change them at any time.
@@ -415,7 +416,7 @@ static enum MHD_Result rgTakePicture(rgViewer* viewer, struct MHD_Connection* co
     int index = -1;
     if (text == NULL || sscanf(text, "%9d", &index) != 1 || index < 0 || index >= pictures.count ||
         pictures.picture == NULL) {
-        return rgAnswerText(connection, MHD_HTTP_BAD_REQUEST, "No such picture was asked for.");
+        return rgAnswerText(connection, MHD_HTTP_BAD_REQUEST, "No such picture was requested.");
     }
     pictures.picture(index, body->data, body->size, pictures.context);
     return rgAnswerText(connection, MHD_HTTP_OK, "");

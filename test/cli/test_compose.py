@@ -165,7 +165,7 @@ class Day(Case):
         self.assertAlmostEqual(states[-1]["tau:shoulder"], -torque, 4)
         self.assertAlmostEqual(states[-1]["q:shoulder"], 0.4 + torque / 1000, 6)
         self.refused("--hold needs 2 numbers, not 1", "arm.urdf", "--hold", "5")
-        self.refused("there is no joint without an actuator", "crate.obj", "--hold", "5,1")
+        self.refused("the model has no joint without an actuator", "crate.obj", "--hold", "5,1")
 
     def test_hold_targets_from_a_pipe(self):
         states = self.states("arm.urdf", "--hold", "1e5,1e3", "--ctrl", "-", "--time", 1,
@@ -202,7 +202,7 @@ class Day(Case):
                            "--columns", "v,twist:crate,energy")[-1]
         self.assertEqual(len(last), 1 + 6 + 6 + 2)
         self.assertLess(last["energy.kinetic"], 1e-9)
-        for message, columns in {"'pos' is none of q, v, tau": "pos",
+        for message, columns in {"unknown quantity 'pos'": "pos",
                                  "no body 'crat'; did you mean 'crate'?": "force:crat",
                                  "pose needs a name, as in pose:NAME": "pose",
                                  "no sensor 'x'": "sensor:x", "energy takes no name": "energy:x"
@@ -309,8 +309,8 @@ type="slide" axis="1 0 0" range="0.2 1"/><geom size=".1"/></body></worldbody><eq
                               '["\\q"]': "means nothing", "[" * 50: "nested too deep",
                               '{"runs": [{"name": "a"}],}': "bad.json:1: a text in quotes",
                               '{"default": {"mu": 1},\n"runs": [{"steps": 1}]}':
-                              ':1: "default" is not known beside "runs"; did you mean \'defaults\'?',
-                              '{"runs": [{"steps": 1}], "comment": ""}': '"comment" is not known',
+                              ':1: unknown key "default" beside "runs"; did you mean \'defaults\'?',
+                              '{"runs": [{"steps": 1}], "comment": ""}': 'unknown key "comment"',
                               '[{"mu": 1,\n"mu": 2}]': 'bad.json:2: "mu" is given twice',
                               '{"runs": [], "runs": []}': '"runs" is given twice',
                               '{"runs": [{"name" : 1}], "': "does not end in its line",

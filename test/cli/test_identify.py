@@ -138,7 +138,7 @@ class Identify(unittest.TestCase):
         made = run("identify", self.path("box.xml"), path, "--fit", "gravity=8:11",
                    "--velocities", "backward", "--generations", "0", "--json")
         self.assertEqual(made.returncode, 0, made.stderr)
-        self.assertIn("column 'extra' is none of this model, and is not used (and 2 more like it)", made.stderr)
+        self.assertIn("the model has no column 'extra'; it is not used (and 2 more like it)", made.stderr)
         # The start is corrected with the model's 9.81 m/s^2: 1 mm/s too fast.
         self.assertAlmostEqual(json.loads(made.stdout)["parameters"][0]["value"], 9.6, delta=0.03)
 
@@ -157,7 +157,7 @@ class Identify(unittest.TestCase):
         fit = ["--fit", "joint/hinge/damping=0:0.1"]
         model, good = self.path("arm.xml"), self.path("a.csv")
         cases = [
-            ([model, good], "nothing to be found"),
+            ([model, good], "no parameter to fit"),
             ([model], "needs a model and at least one recording"),
             ([model, good, "--fit", "joint/hinge/damping"], "is not NAME=LOW:HIGH"),
             ([model, good, "--fit", "joint/hinge/damping=0:0.1,prior=3"], "is not NAME=LOW:HIGH"),

@@ -97,7 +97,7 @@ class Inverse(unittest.TestCase):
         self.refused("nothing.csv", "arm_wall", "--ref", self.path("nothing.csv"))
         cases = {
             "time,v:nose\n0,0\n": "no column 'v:nose'",
-            "v:pan\n0\n": "must be called 'time'",
+            "v:pan\n0\n": "must be 'time'",
             "time,v:pan,v:pan\n0,0,0\n": "two columns",
             "time,q:pan,v:pan\n0,0,0\n": "give all or none",
             "time\n0\n": "no velocity",

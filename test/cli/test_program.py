@@ -88,7 +88,7 @@ class Usage(unittest.TestCase):
                      "--solver", "magic")
         self.refused("--model cannot be 'lcp'", "solve", "x", "--model", "lcp")
         self.refused("--json takes no value", "solve", "x", "--json=1")
-        self.refused("nothing to work on", "solve")
+        self.refused("an argument is missing", "solve")
         self.refused("unknown option '--solve' (rigor simulate --help lists all); did you mean '--solver'?",
                      "simulate", "--solve", "auto")
         self.refused("'magic' is not a solver", "bench", "solver", "--solvers", "pgs,magic")

@@ -333,7 +333,7 @@ ixy="0" ixz="0" iyz="0"/></inertial><collision name="{n}_shape"><origin xyz="0 0
                               ["replay", self.path("good.h5"), "--mjcf"]):
                 done = run(*arguments, self.path(name))
                 self.assertEqual(done.returncode, 2, done)
-                self.assertIn("is a link, and nothing is written through links", done.stderr)
+                self.assertIn("is a link; files are not written through links", done.stderr)
         self.assertFalse(os.path.exists(self.path("absent")))
         with open(self.path("kept"), encoding="utf-8") as file:
             self.assertEqual(file.read(), "kept")
@@ -353,7 +353,7 @@ ixy="0" ixz="0" iyz="0"/></inertial><collision name="{n}_shape"><origin xyz="0 0
             before = self.files()
             done = run(*arguments)
             self.assertEqual(done.returncode, 2, done)
-            self.assertIn("would replace what is read", done.stderr)
+            self.assertIn("the output would replace an input file", done.stderr)
             self.assertEqual(self.files(), before)
 
     def ask(self, path, *lines):
@@ -378,7 +378,7 @@ ixy="0" ixz="0" iyz="0"/></inertial><collision name="{n}_shape"><origin xyz="0 0
             before = self.files()
             done = run("replay", path, "--check")
             self.assertEqual((done.returncode, done.stdout), (2, ""), done)
-            self.assertRegex(done.stderr, "the recording asks for '-.*', which a replay does not do")
+            self.assertRegex(done.stderr, "a replay cannot repeat '-.*' of the recording")
             self.assertEqual(self.files(), before)
 
     # Each option of rigor simulate either decides what is simulated or is refused.
@@ -391,7 +391,7 @@ ixy="0" ixz="0" iyz="0"/></inertial><collision name="{n}_shape"><origin xyz="0 0
         for option, value in options:
             self.ask(path, "simulate", "quadruped", option, *(["1"] if value else []))
             done = run("replay", path, "--check")
-            self.assertEqual("which a replay does not do" in done.stderr, option in writes, (option, done))
+            self.assertEqual("a replay cannot repeat" in done.stderr, option in writes, (option, done))
             self.assertNotIn("needs a value", done.stderr, option)
             self.assertNotIn("takes no value", done.stderr, option)
 

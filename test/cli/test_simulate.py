@@ -196,7 +196,7 @@ class Summary(Simulate):
         for solver, model in (("pivot", "lcp4"), ("pgs", "lcp8"), ("auto", "lcp4")):
             found = self.report("sliding", "--solver", solver, "--model", model, "--time", 0.1)
             self.assertEqual((found["model"], found["unconverged_steps"]), (model, 0))
-        self.refused("--solver pivot does not know --model ncp; it is for lcp4 and lcp8", "sliding",
+        self.refused("--solver pivot cannot solve --model ncp; it is for lcp4 and lcp8", "sliding",
                      "--solver", "pivot")
 
     def test_convex_model(self):
@@ -251,14 +251,14 @@ class Files(Simulate):
 
     def test_placed_in_floor(self):
         """What is placed in the floor is refused with the height that would do."""
-        self.refused("'base' starts 0.15 m inside the floor: it stands on it 0.15 m higher", self.urdf,
+        self.refused("'base' starts 0.15 m inside the floor; place it 0.15 m higher", self.urdf,
                      "--floating", "--at", "0,0,-0.05", "--ground")
         self.refused("'base' starts 0.04 m inside", self.urdf, "--floating", "--ground", "--q",
                      "0,0,0.06,1,0,0,0")
         hanging = self.write("hanging.urdf", URDF.replace("</robot>", f"""<link name="bob"><inertial>
 <mass value="1"/>{INERTIA}</inertial>{BOX}</link><joint name="j" type="continuous">
 <parent link="base"/><child link="bob"/><origin xyz="0 0 -0.4"/></joint></robot>"""))
-        self.refused("'base' starts 0.5 m inside the floor: it stands on it 0.5 m higher, such as with"
+        self.refused("'base' starts 0.5 m inside the floor; place it 0.5 m higher, such as with"
                      " --at", hanging, "--ground")
         done = run("simulate", hanging, "--ground", "--at", "0,0,0.5", "--steps", 1)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -328,7 +328,7 @@ class Files(Simulate):
         done = run("simulate", *inside)
         self.assertEqual(done.returncode, 0)
         self.assertIn("see the warnings", done.stdout)
-        for text in ("80 mm deeper than their motion", "nothing drove it"):
+        for text in ("80 mm deeper than their motion", "no actuator or user added it"):
             self.assertIn(text, done.stderr)
 
     def test_time_step(self):

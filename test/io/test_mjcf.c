@@ -151,7 +151,7 @@ static void test_contact_sensors(void** state) {
         {"data='found found'", "'found' is unknown or out of order"},
         {"data='weight'", "'weight' is unknown or out of order"},
         {"num='0'", "0 is not within 1 and 10000"},
-        {"geom1='f' body1='world'", "side 1 is said twice"},
+        {"geom1='f' body1='world'", "side 1 is given twice"},
         {"geom1='h'", "no geom 'h'"},
     };
     for (int i = 0; i < (int)(sizeof(refused) / sizeof(refused[0])); ++i) {

@@ -622,7 +622,7 @@ static void test_bound(void** state) {
     EXPECT_NEAR(inertia->mass, 0.1, 0);
     EXPECT_NEAR(inertia->moment.xx, 1e-3, 1e-18);
     EXPECT_NEAR(f.def->bodies[0].inertia.mass, 0, 0); // it has no joint
-    assert_true(rgHasRemark(f.diagnostics, rg_severityNote, 1, "as asked (1 needed it)"));
+    assert_true(rgHasRemark(f.diagnostics, rg_severityNote, 1, "as requested (1 changed)"));
     rgModel* model = NULL;
     assert_int_equal(rgCompileModel(f.def, NULL, f.diagnostics, &model), rg_ok);
     rgDestroyModel(model);
