@@ -108,7 +108,7 @@ class Compose(Case):
                                 "--steps", 1, "--columns", "q,pose:crate")
         self.assertEqual([k for k in first if k.startswith("q:")], ["q:shoulder"])
         self.assertAlmostEqual(first["pose:crate.x"], 0.5)
-        self.refused("have no body 'uper'; did you mean 'upper'?", "arm.urdf", "crate.obj", "--on",
+        self.refused("no earlier file has a body 'uper'; did you mean 'upper'?", "arm.urdf", "crate.obj", "--on",
                      "uper")
 
     def test_scene_and_file(self):

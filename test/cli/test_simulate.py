@@ -230,7 +230,7 @@ class Files(Simulate):
         """Without a floor a hint, and free fall: g t^2 / 2 after t."""
         done = run("simulate", self.urdf, "--floating", "--time", 1, "--json")
         self.assertEqual(done.returncode, 0, done)
-        self.assertIn("--ground adds a floor", done.stderr)
+        self.assertIn("--ground adds one", done.stderr)
         found = json.loads(done.stdout)
         self.assertAlmostEqual(found["drift_max"], 9.81 / 2, delta=1e-9)
         self.assertEqual(found["contacts_mean"], 0)
@@ -286,7 +286,7 @@ class Files(Simulate):
             path = self.path("out.csv")
             done = run("simulate", robot, "--time", 0.2, "--self-overlap", wish, "--csv", path)
             self.assertEqual(done.returncode, 0, done)
-            said = "start: 1 pair of parts overlaps and does not collide; --self-overlap keep"
+            said = "start: 1 pair of parts overlaps and does not collide; with --self-overlap keep"
             self.assertEqual(said in done.stderr, wish != "keep")
             with open(path, encoding="utf-8") as file:
                 turned[wish] = float(list(csv.DictReader(file))[-1]["q:1"])
