@@ -10,8 +10,8 @@ static double rgClampControl(const rgState* state, const rgModel* model, int act
     return def->hasControlRange ? fmin(fmax(c, def->controlLower), def->controlUpper) : c;
 }
 
-// actuators.4: Time constant of a muscle's activation: slower to come the more there is, quicker to
-// go.
+// actuators.4: Time constant of a muscle's activation: it rises slower and falls faster with the
+// activation.
 static double rgMuscleTime(const rgMuscle* muscle, double control, double activation) {
     double u = fmin(fmax(activation, 0), 1), scale = 0.5 + 1.5 * u;
     double up = muscle->activationTime * scale, down = muscle->deactivationTime / scale;
@@ -109,7 +109,7 @@ static rgSlope rgPassiveForce(const rgMuscle* m, double L) {
     return (rgSlope){m->fpmax * y * (x - 0.5 * y), m->fpmax * y / width};
 }
 
-// Force and how it falls with position and rate.
+// Force with its negative slopes by position and rate.
 typedef struct rgDriveForce {
     double force, stiffness, damping;
 } rgDriveForce;
@@ -133,13 +133,13 @@ static double rgActuatorRate(const rgTransmission* transmission, const rgModel* 
     return rate;
 }
 
-// Gains that vary: the part that resists is implicit about the present position and rate, the part
-// that drives is a force.
+// Varying gains: the part that opposes the motion is implicit about the present position and rate,
+// the other part is a force.
 static void rgSetVaryingGains(rgTransmission* transmission, const rgKinematics* kinematics,
                               int actuator, double u) {
     const rgActuatorDef* def = &kinematics->dynamics->model->actuators[actuator];
-    rgActuator* drive = &transmission->actuators[actuator];
-    double l = drive->position, rate = rgActuatorRate(transmission, kinematics->dynamics->model,
+    rgActuator* servo = &transmission->actuators[actuator];
+    double l = servo->position, rate = rgActuatorRate(transmission, kinematics->dynamics->model,
                                                       actuator, kinematics->v);
     rgDriveForce f = {.stiffness = def->kp - def->gainPosition * u,
                       .damping = def->kd - def->gainVelocity * u};
@@ -147,25 +147,25 @@ static void rgSetVaryingGains(rgTransmission* transmission, const rgKinematics* 
     if (def->isMuscle) {
         f = rgMuscleForce(&def->muscle, l, rate, u);
     }
-    drive->stiffness = drive->holds ? fmax(f.stiffness, 0) : 0;
-    drive->damping = fmax(f.damping, 0);
-    drive->command = f.force + drive->stiffness * l + drive->damping * rate;
-    drive->mode = drive->stiffness == 0 && drive->damping == 0 ? rg_actuatorForce : rg_actuatorRow;
+    servo->stiffness = servo->holds ? fmax(f.stiffness, 0) : 0;
+    servo->damping = fmax(f.damping, 0);
+    servo->command = f.force + servo->stiffness * l + servo->damping * rate;
+    servo->mode = servo->stiffness == 0 && servo->damping == 0 ? rg_actuatorForce : rg_actuatorRow;
 }
 
 void rgWorld_PlaceActuators(rgWorld* world) {
     const rgModel* model = world->model;
     for (int a = 0; a < model->info.actuatorCount; ++a) {
         const rgActuatorDef* def = &model->actuators[a];
-        rgActuator* drive = &world->transmission.actuators[a];
+        rgActuator* servo = &world->transmission.actuators[a];
         double u = rgActuatorInput(&world->state, world->model, &world->settings, a);
-        drive->position = rgDynamics_DriveRow(
+        servo->position = rgDynamics_DriveRow(
             world->kinematics.dynamics, a,
-            world->transmission.actuatorValues + model->driveStart[a], &drive->drift);
-        if (drive->varies) {
+            world->transmission.actuatorValues + model->driveStart[a], &servo->drift);
+        if (servo->varies) {
             rgSetVaryingGains(&world->transmission, &world->kinematics, a, u);
         } else {
-            drive->command = def->gain * u + def->bias;
+            servo->command = def->gain * u + def->bias;
         }
     }
 }
@@ -179,7 +179,7 @@ static bool rgHasPosition(const rgModel* model, const rgActuatorDef* def) {
 }
 
 static rgActuator rgPlanActuator(const rgModel* model, const rgActuatorDef* def) {
-    rgActuator drive = {.lower = def->hasForceRange ? def->forceLower : -INFINITY,
+    rgActuator servo = {.lower = def->hasForceRange ? def->forceLower : -INFINITY,
                         .upper = def->hasForceRange ? def->forceUpper : INFINITY,
                         .holds = rgHasPosition(model, def),
                         .stiffness = rgHasPosition(model, def) ? def->kp : 0,
@@ -192,15 +192,15 @@ static rgActuator rgPlanActuator(const rgModel* model, const rgActuatorDef* def)
         scalar = model->jointRanges[def->joint.index1 - 1].vCount == 1 && def->gear[0] != 0;
         if (scalar && joint->effortLimit > 0) {
             double bound = joint->effortLimit / fabs(def->gear[0]);
-            drive.lower = fmax(drive.lower, -bound);
-            drive.upper = fmin(drive.upper, bound);
+            servo.lower = fmax(servo.lower, -bound);
+            servo.upper = fmin(servo.upper, bound);
         }
     }
-    bool limited = isfinite(drive.lower) || isfinite(drive.upper);
-    drive.mode = drive.stiffness == 0 && drive.damping == 0 ? rg_actuatorForce
-                 : scalar && !limited && !drive.varies      ? rg_actuatorJoint
+    bool limited = isfinite(servo.lower) || isfinite(servo.upper);
+    servo.mode = servo.stiffness == 0 && servo.damping == 0 ? rg_actuatorForce
+                 : scalar && !limited && !servo.varies      ? rg_actuatorJoint
                                                             : rg_actuatorRow;
-    return drive;
+    return servo;
 }
 
 bool rgTransmission_Create(rgTransmission* t, rgHeap* heap, const rgModel* model) {

@@ -53,7 +53,7 @@ void rgAddBristles(rgWorld* world) {
 }
 
 // constraints.22: A sticking point moves elastically. The bristle of a sliding point transmits,
-// with its damper, the friction that there is; without a normal force that is none.
+// with its damper, the friction force, which is zero without a normal force.
 rgVec3 rgNextBristle(const rgWorld* world, const rgContactPoint* point) {
     const double* lambda = world->constraints.rows.lambda + point->firstRow;
     if (!rgHasBristle(point)) {

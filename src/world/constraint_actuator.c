@@ -20,7 +20,7 @@ int rgActuatorEntries(const rgTransmission* transmission, rgConstraintSet* const
 
 // constraints.14: A spring and damper, |lambda| within dt times the force limits.
 static rgResult rgAddActuator(rgWorld* world, int actuator) {
-    const rgActuator* drive = &world->transmission.actuators[actuator];
+    const rgActuator* servo = &world->transmission.actuators[actuator];
     double dt = world->settings.dt;
     int count =
         rgActuatorEntries(&world->transmission, &world->constraints, world->model, actuator);
@@ -32,19 +32,19 @@ static rgResult rgAddActuator(rgWorld* world, int actuator) {
     if (asleep) {
         return rg_ok;
     }
-    rgBlock block = {.kind = rg_blockBox, .lower = dt * drive->lower, .upper = dt * drive->upper};
+    rgBlock block = {.kind = rg_blockBox, .lower = dt * servo->lower, .upper = dt * servo->upper};
     int row = rgRows_AddRow(&world->constraints.rows, world->model, &world->heap.allocator, block,
                             count, world->constraints.entryColumns, world->constraints.entryValues);
     if (row < 0) {
         return rg_errorMemory;
     }
-    world->constraints.rows.drift[row] = drive->drift;
-    rgSoftness gains = {drive->stiffness, drive->damping};
+    world->constraints.rows.drift[row] = servo->drift;
+    rgSoftness gains = {servo->stiffness, servo->damping};
     rgLaw law = rgSpringLaw(&world->constraints, &world->kinematics, world->settings.dt, row, gains,
-                            drive->position, drive->command);
+                            servo->position, servo->command);
     world->constraints.rows.compliance[row] = law.compliance;
     world->constraints.rows.bias[row] = law.bias;
-    world->constraints.rows.gap[row] = drive->position;
+    world->constraints.rows.gap[row] = servo->position;
     world->constraints.rows.sources[row] =
         (rgRowSource){.kind = rg_constraintActuator,
                       .index = actuator,

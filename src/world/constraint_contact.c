@@ -198,12 +198,13 @@ static void rgSetContactLaw(rgWorld* world, rgContactPoint* point, const rgMater
     } else {
         law = rgUnilateralLaw(point->gap, ahead);
     }
-    // A contact that no joint can open stays as it is: a slide along a floor that it is sunk into.
+    // Contacts without mobility along the normal have no push-out: slides along a floor that they
+    // penetrate.
     point->overlaps =
         material->stiffness == 0 &&
         (world->warmStart.memories[1].pairs[point->pair].overlap || !rgRows_Moves(rows, normal));
-    // A kinematic body may squeeze other bodies: the one case without a rigid solution. The
-    // compliance gives way by less than the tolerance unless it does.
+    // Contacts of kinematic bodies may have no rigid solution. Their compliance changes the
+    // velocity by less than the tolerance unless bodies are squeezed.
     point->squeezes = !point->isSoft && rows->drift[normal] < 0;
     if (point->squeezes) {
         double G;
@@ -217,17 +218,16 @@ static void rgSetContactLaw(rgWorld* world, rgContactPoint* point, const rgMater
                         : 0;
     double thin = RG_MIN(world->contacts.colliders[point->colliderA].thin,
                          world->contacts.colliders[point->colliderB].thin);
-    // gap.2: The gap at the end of a curved path. A body that comes and would turn through the
-    // other one leaves it, with the energy that there is; contacts that last are left to the
-    // projection.
+    // gap.2: Gap at the end of a curved path. A body that arrives and would turn through the other
+    // one leaves it, without gain of energy; lasting contacts are left to the projection.
     bool comes = point->gap > 0 || before < -RG_CURVED_GAP_RATIO * thin / ahead;
     bool curves = !point->isSoft && (comes || point->rolls);
     double corrected = law.bias + (curves ? point->gapCorrection / ahead : 0);
     point->restBias = point->rolls ? corrected : law.bias; // gap.1: no rebound
     point->restitutionBias = corrected < RG_MIN(point->restBias, 0) ? corrected : 0;
     law.bias = corrected;
-    // constraints.6: An impact of a rigid contact: it came fast enough, and the free motion or
-    // another impact closes it now.
+    // constraints.6: Impact of a rigid contact: its closing speed is above the threshold, and the
+    // free motion or another impact closes it now.
     bool passedOn = point->hitSpeed < -world->settings.restitutionThreshold;
     before = needsSpeed && passedOn ? point->hitSpeed : before;
     point->mayHit = !point->isSoft && before < -world->settings.restitutionThreshold;

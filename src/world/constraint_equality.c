@@ -56,13 +56,13 @@ static void rgSetSources(const rgWarmStart* warmStart, rgRows* rows, int first, 
     }
 }
 
-// Two frames that are to be one, and the violation: where B is, seen from A, in world axes.
+// Two frames to be joined, and the violation: position of B relative to A, in world axes.
 typedef struct rgLoop {
     rgAttachment A, B;
     rgVec3 offset, angle;
 } rgLoop;
 
-// Frames and violation of a loop. False: nothing moves it, or its bodies sleep.
+// Frames and violation of a loop. False: its bodies sleep or do not move.
 static bool rgLoop_Open(rgLoop* loop, const rgConstraintSet* constraints,
                         const rgKinematics* kinematics, const rgSleep* sleep, int equality) {
     const rgPlace* places = &constraints->loopPlaces[2 * equality];
@@ -221,8 +221,7 @@ static void rgRows_Copy(rgRows* rows, int from, int to) {
     rows->rowStart[to + 1] = target + count;
 }
 
-// constraints.16: A little compliance, so that redundant loops have a solution. False: nothing can
-// move some of the rows.
+// constraints.16: Compliance that regularizes redundant loops. False: some rows have no mobility.
 static bool rgRows_AddCompliance(rgRows* rows, int block, const double* G, int stride) {
     int first = rows->blocks[block].firstRow, count = rows->blocks[block].rowCount, moving = 0;
     double sum[2] = {0}; // of translations, of rotations
@@ -240,7 +239,7 @@ static bool rgRows_AddCompliance(rgRows* rows, int block, const double* G, int s
     return moving == count;
 }
 
-// constraints.16: The last block without the rows that nothing can move.
+// constraints.16: Remove rows without mobility from the last block.
 void rgRows_Regularize(rgRows* rows, const rgKinematics* kinematics, int first) {
     rgBlock* block = &rows->blocks[rows->blockCount - 1];
     double G[6];
@@ -279,7 +278,7 @@ static rgVec3 rgPointGain(const rgKinematics* kinematics, double dt, const rgAtt
     return rgRot_Apply(r, rgCross(rate, rgSub(rgRotate(turn, arm), arm)));
 }
 
-// constraints.17: How the violation's rate changes while v stays, J' v, and by how much until the
+// constraints.17: J' v, the change of the violation's rate at constant v, and its change until the
 // end of the step.
 static void rgLoopBias(const rgKinematics* kinematics, const rgConstraintSet* constraints,
                        double dt, int equality, double bias[6], double gain[6]) {
@@ -403,7 +402,8 @@ rgResult rgAddEqualities(rgWorld* world) {
         }
         if (def->stiffness == 0) {
             rgSetRigidLoop(&world->constraints, &world->kinematics, world->settings.dt, e, first);
-            // Couplings of joints and tendons stay rigid: the projection closes them from anywhere.
+            // Couplings of joints and tendons stay rigid: the projection closes any violation of
+            // theirs.
             if (world->constraints.isOpen[e] && rgEqualityIsLoop(def)) {
                 rgSetOpenLoop(world, first);
             }

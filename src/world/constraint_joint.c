@@ -1,7 +1,7 @@
 // Joint limits and dry friction. constraints.9, constraints.10.
 #include "world/world.h"
 
-// Rows are made for limits that this step may reach, however hard a contact hits.
+// Limits have rows if this step may reach them, after the hardest impact too.
 bool rgLimitIsNear(double dt, double margin, double phi, double speed, double freeSpeed) {
     double reach = dt * (fabs(speed) + fabs(freeSpeed));
     return phi <= margin + RG_IMPACT_SPEED_RATIO * reach;

@@ -47,7 +47,7 @@ static double rgTendonRate(const rgTransmission* transmission, const rgModel* mo
     return rate;
 }
 
-// A limit: rigid, or the end of a spring's slack.
+// Limit: rigid, or the end of the slack of a spring.
 static rgResult rgAddTendonLimit(rgWorld* world, int tendon, double phi, int row, double k) {
     double sign = row % 2 == 0 ? 1 : -1;
     if (!rgLimitIsNear(
@@ -98,7 +98,7 @@ static rgResult rgAddTendonFriction(rgWorld* world, int tendon) {
     return rgAddTendonRow(world, tendon, block, 1, 2) >= 0 ? rg_ok : rg_errorMemory;
 }
 
-// constraints.12: With slack the spring has two ends, each of which only pushes.
+// constraints.12: A spring with slack has two one-sided ends.
 static rgResult rgAddSlackSpring(rgWorld* world, int tendon) {
     const rgTendonDef* def = &world->model->tendons[tendon];
     double stretch = world->transmission.tendonLength[tendon] - def->springReference,

@@ -45,7 +45,7 @@ rgLaw rgBilateralLaw(double dt, double phi, rgSoftness soft) {
     return (rgLaw){.bias = phi * soft.stiffness / gain, .compliance = 1 / (dt * gain)};
 }
 
-// True if a row can act: limits, those of tendons included, do nothing from afar.
+// True if a row can act: limits far from their bound cannot.
 static bool rgWorld_RowActs(const rgWorld* world, int row) {
     const rgRows* rows = &world->constraints.rows;
     const rgRowSource* source = &rows->sources[row];
@@ -126,7 +126,7 @@ rgResult rgConstraintSet_ReserveWhitened(rgConstraintSet* constraints,
                      constraints->whitenedCapacity, constraints->rows.entryCount, sizeof(double));
 }
 
-// Whitened rows W, but for those that have them.
+// Whiten the rows that have no W yet.
 rgResult rgConstraintSet_WhitenRows(rgConstraintSet* constraints, const rgKinematics* kinematics,
                                     const rgAllocator* allocator) {
     const rgRows* rows = &constraints->rows;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-// Kinematics that the colliders of one link share.
+// Motion of a link, shared by its colliders.
 typedef struct rgLinkMotion {
     int link;
     const rgLinkPose* pose;
@@ -165,7 +165,7 @@ static bool rgSameVector(rgVec3 a, rgVec3 b) {
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-// The static assembly that a collider belongs to, or that carries its tree; 0: none.
+// Static assembly of a collider, or of the base of its tree; 0: none.
 static int rgColliderAssembly(const rgModel* model, const rgCollider* collider) {
     int body = collider->body, tree = model->links[collider->link].tree;
     if (tree >= 0) {
@@ -183,8 +183,8 @@ static bool rgSameRobot(const rgModel* model, const rgCollider* A, const rgColli
            (assembly != 0 && assembly == rgColliderAssembly(model, B));
 }
 
-// Parts of one robot that overlap when they are first seen are drawn so: pushing them apart may ask
-// the impossible of its joints. They are kept from going deeper, until they come apart.
+// Parts of one robot that overlap when they are first seen: joints may have no motion that
+// separates them. They are kept from going deeper, until they separate.
 static void rgContactSet_JudgeOverlap(const rgContactSet* contacts, const rgModel* model,
                                       rgPairMemory* pair, const rgManifold* manifold) {
     double least = 0;
@@ -291,7 +291,7 @@ static bool rgWorld_PathIsFree(const rgWorld* world, int tree) {
     return !inWay;
 }
 
-// Let trees drift that were set and whose way is free. Returns true if there is one.
+// Let trees drift that were set and whose path is free. True: there is one.
 static bool rgWorld_StartMidpoint(rgWorld* world) {
     bool any = false;
     bool drifts = world->settings.integrator == rg_integratorMidpoint;
@@ -379,7 +379,7 @@ static rgResult rgContactSet_CreateGeometry(rgContactSet* contacts, const rgMode
     return rgCreateGeometry(&geometry, diagnostics, &contacts->geometries[shape]);
 }
 
-// A shape takes part unless it is for show only and named in no explicit pair.
+// True unless the shape is visual only and in no explicit pair.
 static bool rgShapeCollides(const rgModel* model, int shape) {
     const rgShapeDef* def = &model->shapes[shape];
     bool listed = !def->visualOnly && (def->group != 0 || def->mask != 0);

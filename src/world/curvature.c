@@ -18,8 +18,8 @@ static rgSide rgKinematics_Side(const rgKinematics* kinematics, int link, rgVec3
     return (rgSide){link, arm, rgAdd(V->linear, rgCross(V->angular, arm)), V->angular};
 }
 
-// Acceleration of a point of a link while nothing pushes: v stays as it is, and a free body moves
-// with its centre.
+// Acceleration of a point of a link without forces: v is constant, and a free body moves with its
+// centre.
 rgVec3 rgKinematics_PointBias(const rgKinematics* kinematics, int link, rgVec3 position) {
     if (link == 0) {
         return rgVec(0, 0, 0);
@@ -53,8 +53,8 @@ static rgVec3 rgSide_CurvatureSlip(const rgKinematics* kinematics, const rgReado
     return rgSub(rgScale(1 / dt, moved), side->velocity);
 }
 
-// constraints.25: Contacts of bodies that roll on each other move over their surfaces; arcs of
-// points that touch for an instant are none of theirs.
+// constraints.25: Share of rolling: the point of contact of rolling bodies moves over their
+// surfaces and has no curvature slip; points that touch for an instant have it.
 static double rgContactSet_RollingShare(const rgContactSet* contacts,
                                         const rgKinematics* kinematics,
                                         const rgContactPoint* point) {
@@ -112,8 +112,8 @@ static double rgWorld_SetPairCurvatureSlips(const rgWorld* world, rgContactPoint
     return sqrt(most);
 }
 
-// No point of a chain is accelerated by more than twice the sum of its rates times the sum of its
-// speeds: where even that is small all is straight.
+// Bound: the acceleration of a point of a chain is at most twice the sum of its rates times the sum
+// of its speeds. Paths are straight where it is small.
 static bool rgKinematics_IsStraight(const rgKinematics* kinematics, double dt) {
     double rates = 0, speeds = 0;
     for (int i = 0; i < kinematics->dynamics->model->vCount; ++i) {

@@ -1,6 +1,6 @@
-// Trees that turn fast: instead of a bias, the velocities of their links are carried from where the
-// tree is to where it is placed next, and projected on the motions that its joints allow there.
-// Energy never rises by that. free.8-10, free.12.
+// Trees that turn fast: instead of a bias, link velocities are transported from the start of the
+// step to its middle and end, and projected there on the motions of the joints. Energy never rises
+// by it. free.8-10, free.12.
 #include "world/project.h"
 
 #include <string.h>
@@ -125,7 +125,8 @@ static bool rgWorld_TransportStart(rgWorld* world, int tree) {
     return result == rg_ok;
 }
 
-// Bound above which a tree is fast. For a single link that turns freely, a top, the cost is small.
+// Turn in a step above which a tree is fast; lower for a single free link, a top, which costs
+// little.
 static double rgFastThreshold(const rgModel* model, int tree) {
     const rgTree* range = &model->trees[tree];
     return range->linkCount == 1 && range->dofCount >= 3 ? 0 : RG_FAST_ANGLE;
@@ -196,7 +197,7 @@ double rgConstraintSet_RowProjectionChange(const rgConstraintSet* constraints,
     return sum;
 }
 
-// Joints, tendons and loops are about the coordinates, which move on with v+ (free.10).
+// Rows of joints, tendons and loops constrain the coordinates, which move with v+ (free.10).
 void rgWorld_AddProjectionChanges(rgWorld* world) {
     rgRows* rows = &world->constraints.rows;
     bool any = false;
@@ -357,8 +358,8 @@ static rgResult rgWorld_MoveSubstep(rgWorld* world, rgDofForces* forces, int tre
     return rgProjectRates(d, tree, world->fast.rejectedRates, x, v);
 }
 
-// free.12: From the state to the end of the step in equal parts. Leaves q+ in nextQ and v+ in
-// partV.
+// free.12: From the state to the end of the step in equal substeps. Writes q+ to next.q and v+ to
+// substepV.
 rgResult rgWorld_MoveInSubsteps(rgWorld* world, int tree, int count) {
     const rgModel* model = world->model;
     const rgTree* range = &model->trees[tree];
@@ -409,7 +410,7 @@ static double rgVelocityError(const rgNext* next, const rgModel* model, int tree
     return most;
 }
 
-// The velocity of the rows with which the step ends as asked, which becomes endV.
+// Velocity of the rows with which the step ends at the target, which becomes endV.
 void rgWorld_FindFast(rgWorld* world, int tree, const rgTargetVelocity* target, double* v) {
     const rgTree* range = &world->model->trees[tree];
     int first = range->firstDof, end = first + range->dofCount, rises = 0;

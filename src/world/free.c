@@ -39,8 +39,8 @@ static void rgFreeMotion_AddCompensation(rgFreeMotion* motion, const rgModel* mo
     w[2] -= mass * settings->gravity.z;
 }
 
-// Wrenches of users and compensation of gravity. Readers see those of the step, also when they were
-// set or cleared after it.
+// Wrenches of users and compensation of gravity. Readers see those of the step, even if the user
+// has changed them since.
 static void rgWorld_AddWrenches(rgWorld* world) {
     world->free.hasWrench =
         world->free.stateHasWrench || world->free.compensates || world->free.hasFluid;
@@ -58,7 +58,8 @@ static void rgWorld_AddWrenches(rgWorld* world) {
 }
 
 // Weights of springs between the trapezoidal rule and implicit Euler (free.1), for z = (dt^2 k + dt
-// d)/m: with less than twelve steps per period, a trapezoidal spring would ring on.
+// d)/m: with less than twelve steps per period, oscillations of a trapezoidal spring decay too
+// slowly.
 rgWeights rgSpringWeights(double driftTime, double z) {
     double y = RG_STIFFNESS_FACTOR * z, w = driftTime == 0 || y > 1e8 ? 1 : y * y / (1 + y * y);
     return (rgWeights){w, 0.25 * (1 + w) * (1 + w), 0.5 * (1 + w)};
@@ -83,7 +84,7 @@ static rgDofForces rgFreeMotion_StepDofForces(const rgFreeMotion* motion,
 static double rgFreeMotion_AddGain(const rgFreeMotion* motion, const rgKinematics* kinematics,
                                    const rgTransmission* transmission, const rgDofForces* forces,
                                    int actuator) {
-    const rgActuator* drive = &transmission->actuators[actuator];
+    const rgActuator* servo = &transmission->actuators[actuator];
     const rgActuatorDef* def = &kinematics->dynamics->model->actuators[actuator];
     int dof = kinematics->dynamics->model->jointRanges[def->joint.index1 - 1].v;
     double dt = forces->dt, gear = def->gear[0], v = gear * forces->v[dof];
@@ -92,24 +93,24 @@ static double rgFreeMotion_AddGain(const rgFreeMotion* motion, const rgKinematic
         gear * forces->q[kinematics->dynamics->model->jointRanges[def->joint.index1 - 1].q];
     position += w.along * dt * v;
     forces->added[dof] +=
-        gear * gear * dt * (w.ahead * dt * drive->stiffness + w.share * drive->damping);
-    return drive->stiffness * position + drive->damping * v;
+        gear * gear * dt * (w.ahead * dt * servo->stiffness + w.share * servo->damping);
+    return servo->stiffness * position + servo->damping * v;
 }
 
-// Actuators that are no rows: plain forces, and gains that become part of M^.
+// Actuators without rows: forces, and gains that become part of M^.
 static void rgWorld_AddActuatorForces(rgWorld* world) {
     const rgModel* model = world->model;
     rgDofForces forces =
         rgFreeMotion_StepDofForces(&world->free, &world->kinematics, world->settings.dt);
     for (int a = 0; a < model->info.actuatorCount; ++a) {
-        const rgActuator* drive = &world->transmission.actuators[a];
-        if (drive->mode == rg_actuatorRow) {
+        const rgActuator* servo = &world->transmission.actuators[a];
+        if (servo->mode == rg_actuatorRow) {
             continue;
         }
         int count = rgActuatorEntries(&world->transmission, &world->constraints, world->model, a);
-        double force = drive->command;
-        if (drive->mode == rg_actuatorForce) {
-            force = fmin(fmax(force, drive->lower), drive->upper);
+        double force = servo->command;
+        if (servo->mode == rg_actuatorForce) {
+            force = fmin(fmax(force, servo->lower), servo->upper);
         } else {
             force -= rgFreeMotion_AddGain(&world->free, &world->kinematics, &world->transmission,
                                           &forces, a);
@@ -239,7 +240,7 @@ rgResult rgComputeFreeVelocity(rgStep* step) {
 
 // ---- free motion with the bias of the middle of the step
 
-// True where no rows act: there the free motion is the motion.
+// True where no rows act: the motion is the free motion.
 bool rgTreeIsRefined(const rgKinematics* kinematics, const rgConstraintSet* constraints,
                      const rgSleep* sleep, int tree) {
     return kinematics->driftTime[tree] > 0 && !constraints->isHeld[tree] &&
@@ -369,7 +370,7 @@ void rgWorld_PredictFree(rgWorld* world, const double* v) {
     }
 }
 
-// Stiffness and damping of each degree of freedom: they say how implicit the step is there
+// Stiffness and damping of each degree of freedom, which determine how implicit its step is
 // (free.1).
 static void rgFreeMotion_PlanDofForces(rgFreeMotion* motion, const rgTransmission* transmission,
                                        const rgModel* model) {
@@ -384,12 +385,12 @@ static void rgFreeMotion_PlanDofForces(rgFreeMotion* motion, const rgTransmissio
         }
     }
     for (int a = 0; a < model->info.actuatorCount; ++a) {
-        const rgActuator* drive = &transmission->actuators[a];
+        const rgActuator* servo = &transmission->actuators[a];
         const rgActuatorDef* def = &model->actuators[a];
-        if (drive->mode == rg_actuatorJoint) {
+        if (servo->mode == rg_actuatorJoint) {
             int dof = model->jointRanges[def->joint.index1 - 1].v;
-            motion->dofStiffness[dof] += def->gear[0] * def->gear[0] * drive->stiffness;
-            motion->dofDamping[dof] += def->gear[0] * def->gear[0] * drive->damping;
+            motion->dofStiffness[dof] += def->gear[0] * def->gear[0] * servo->stiffness;
+            motion->dofDamping[dof] += def->gear[0] * def->gear[0] * servo->damping;
         }
     }
 }
@@ -406,7 +407,7 @@ static void rgFreeMotion_MarkLoop(rgFreeMotion* motion, const rgModel* model,
     }
 }
 
-// Trees on which tendons with springs act: such a spring bends the path of a body as a loop does.
+// Trees on which tendons with springs act: they curve the path of a body as loops do.
 static void rgFreeMotion_MarkTendon(rgFreeMotion* motion, const rgModel* model, int tendon) {
     const rgTendonDef* def = &model->tendons[tendon];
     bool pulls =
@@ -423,8 +424,8 @@ static void rgFreeMotion_MarkActuator(rgFreeMotion* motion, const rgTransmission
     bool way = joint >= 0    ? model->jointRanges[joint].vCount > 1
                : tendon >= 0 ? model->tendons[tendon].pointCount > 0
                              : true;
-    const rgActuator* drive = &transmission->actuators[actuator];
-    bool pulls = drive->mode == rg_actuatorRow || (way && drive->varies);
+    const rgActuator* servo = &transmission->actuators[actuator];
+    bool pulls = servo->mode == rg_actuatorRow || (way && servo->varies);
     for (int k = model->driveStart[actuator]; pulls && k < model->driveStart[actuator + 1]; ++k) {
         motion->isLooped[model->links[model->dofs[model->driveColumns[k]].link].tree] = true;
     }

@@ -97,8 +97,8 @@ static rgVec3 rgInvertMoment(const rgSym3* I, rgVec3 x) {
     return rgSolve3(a, b, rgVec(I->xz, I->yz, I->zz), x);
 }
 
-// True if loops, rolling or contact springs bend the path of a body and the predictor knows by how
-// much. Other contacts count for nothing: an impact would bend a path that it ends.
+// True if loops, rolling or contact springs curve the path of a body, with a known predictor.
+// Impacts do not count: they end the path.
 static bool rgKinematics_HasPredictedTurn(const rgKinematics* kinematics,
                                           const rgContactSet* contacts, const rgFreeMotion* motion,
                                           const rgLink* link) {
@@ -108,7 +108,7 @@ static bool rgKinematics_HasPredictedTurn(const rgKinematics* kinematics,
     return held && (predictor[0] != 0 || predictor[1] != 0 || predictor[2] != 0);
 }
 
-// free.7 of the rate that is foreseen.
+// free.7 of the predicted rate.
 static rgVec3 rgKinematics_PredictedGyroscopicImpulse(const rgKinematics* kinematics, double dt,
                                                       const rgLink* link, rgVec3 w) {
     rgVec3 next = rgAddScaled(w, 2, rgLoad3(kinematics->predictor + link->v + 3));

@@ -105,7 +105,7 @@ static bool rgCorrectSomeGaps(const rgWorld* world, int count, rgContactPoint* p
     return changed;
 }
 
-// The body of a contact that turns faster: its centre of mass goes straight on, and so does the
+// Body of a contact that turns faster: its centre of mass moves straight on, and so does the
 // largest ball about it.
 typedef struct rgFasterBody {
     rgVec3 center;
@@ -132,8 +132,8 @@ static rgFasterBody rgWorld_FasterBody(const rgWorld* world, const rgContactPoin
         faster->thin, world->settings.dt * RG_MAX(spinA, spinB)};
 }
 
-// A needle that an impact lets spin by radians has no point whose velocity says where its middle
-// goes: the only point that is loaded acts there. True: it does so from now on.
+// Velocities at the ends of a needle that spins by radians in a step do not give the path of its
+// middle: its only loaded point acts there. True: it does so from now on.
 static bool rgActAtCenter(const rgWorld* world, int count, rgContactPoint* points) {
     const double* lambda = world->constraints.rows.lambda;
     rgContactPoint* loaded = NULL;
@@ -366,7 +366,7 @@ static bool rgContactSet_TouchesOnce(const rgContactSet* contacts, const rgModel
     return (a < 0 || contacts->treeContacts[a] == 1) && (b < 0 || contacts->treeContacts[b] == 1);
 }
 
-// From the centre of mass of a body to where it touches.
+// Arm from the centre of mass of a body to its contact point.
 static rgVec3 rgKinematics_TouchArm(const rgKinematics* kinematics, const rgReadout* readout,
                                     int link, rgVec3 position) {
     if (link >= kinematics->dynamics->model->linkCount ||
@@ -398,7 +398,7 @@ static int rgContactSet_RollingLink(const rgContactSet* contacts, const rgKinema
     return links[a < b ? 0 : 1];
 }
 
-// One point that carried in the last step: an impact would roll along a path that it ends.
+// A single point that was loaded in the last step; a path with an impact is no rolling.
 static bool rgWorld_ContactRolls(const rgWorld* world, const rgContactPoint* point) {
     const rgCollider *A = &world->contacts.colliders[point->colliderA],
                      *B = &world->contacts.colliders[point->colliderB];
@@ -499,7 +499,7 @@ void rgContactSet_StopRolling(const rgContactSet* contacts, const rgModel* model
     rgContactSet_SetRolling(contacts, model, point->colliderB, false);
 }
 
-// Another point of its bodies carries.
+// True if another point of its bodies is loaded.
 static bool rgContactSet_HasOtherLoad(const rgContactSet* contacts,
                                       const rgConstraintSet* constraints, const rgModel* model,
                                       const rgContactPoint* rolling) {

@@ -172,7 +172,7 @@ rgSpatial rgKinematics_Drift(const rgKinematics* kinematics, int link, rgVec3 po
 
 // ---- commands
 
-// The numbers of the kinematic link that carries a body; NULL: none does.
+// Numbers of the kinematic link of a body; NULL: it has none.
 static double* rgState_FindKinematic(const rgState* state, const rgModel* model, rgBodyId body) {
     int link = model->bodyPlaces[body.index1 - 1].link;
     return rgModel_IsKinematic(model, link)

@@ -51,7 +51,7 @@ static bool rgState_TreeMoves(const rgState* state, const rgModel* model, int tr
     return moves;
 }
 
-// Trees that were set to move wait at q until collision finds their way free.
+// Trees whose state was set stay at q until collision detection finds their path free.
 rgResult rgUpdateKinematics(rgStep* step) {
     rgWorld* world = step->world;
     bool drifts = world->settings.integrator == rg_integratorMidpoint;

@@ -6,7 +6,7 @@
 
 typedef struct rgContactSet rgContactSet;
 
-#define RG_KINEMATIC_NUMBERS 27
+#define RG_KINEMATIC_NUMBERS 27 // pose, velocity, mode, target, change
 
 // Kinematic link in a step: poses and velocities.
 typedef struct rgKinematicLink {

@@ -44,7 +44,7 @@ void rgKinematics_SetLeverArms(rgKinematics* kinematics, const rgContactSet* con
     }
 }
 
-// Torsion and rolling: the smaller of the two shapes.
+// Length of torsional and rolling rows: the radius of the smaller shape.
 static double rgSpinLength(const rgContactSet* contacts, const rgContactPoint* point) {
     double a = contacts->colliders[point->colliderA].radius;
     double b = contacts->colliders[point->colliderB].radius;
@@ -63,7 +63,7 @@ static double rgCoordinateLength(const rgConstraintSet* constraints, const rgKin
     return RG_LEAST_REACH;
 }
 
-// A row of a tendon's way, or of a frame's, already counts metres.
+// True for rows of tendon paths and frames, whose coordinate is a length.
 static bool rgIsLengthRow(const rgModel* model, const rgRowSource* source) {
     int tendon = -1;
     if (source->kind == rg_constraintActuator && model->actuators[source->index].frame.index1 > 0) {

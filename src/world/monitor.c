@@ -179,7 +179,7 @@ void rgMonitor_AfterCommit(rgWorld* world) {
         rise.amount);
 }
 
-// monitor.3: Nothing is faster than light: an explosion that something drives.
+// monitor.3: Bound on all speeds: driven scenes, which have no energy balance, explode too.
 bool rgMonitor_IsSlow(const double* v, int count) {
     for (int i = 0; i < count; ++i) {
         if (!(fabs(v[i]) < RG_LIGHT_SPEED)) {

@@ -21,7 +21,7 @@ static double rgNorm4(const double* q) {
     return sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
 }
 
-// Forget the predictor of a tree that was set.
+// Clear the predictor of a tree that was set.
 static void rgState_ClearPredictor(rgState* state, const rgModel* model, int index) {
     const rgTree* tree = &model->trees[index];
     size_t bytes = (size_t)tree->dofCount * sizeof(double);
@@ -113,7 +113,7 @@ static bool rgSpatialIsFinite(rgSpatial s) {
     return rgNumbersAreFinite(numbers, 6);
 }
 
-// The free or kinematic link that carries a body, or why there is none.
+// Free or kinematic link that a body is fixed to, or the reason why there is none.
 static rgResult rgWorld_FindFreeLink(const rgWorld* world, rgBodyId body, const rgLink** link) {
     if (world == NULL || rgModel_Body(world->model, body) == NULL) {
         return rg_errorArgument;

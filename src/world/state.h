@@ -18,15 +18,13 @@ typedef struct rgState {
     double* force;      // vCount, body coordinates
     double* wrench;     // 6 per body: force and torque at the centre of mass, world axes
     double* asleep;     // per tree: 0 awake, 1 disabled, 2 and above a group that fell asleep
-    double*
-        kinematic;  // RG_KINEMATIC_NUMBERS per kinematic link: pose, velocity, mode, target, change
-    double* isSet;  // per tree: 1 if its q or v were set since the last step
+    double* kinematic;  // RG_KINEMATIC_NUMBERS per kinematic link
+    double* isSet;      // per tree: 1 if its q or v were set since the last step
     double* change; // vCount, step coordinates, rates in the parent's axes: of v in the last step
     double* predictor; // vCount, step coordinates: half of the predicted change
-    double*
-        solved; // per tree: 1 if the last step solved for its impulses, 0 if it accepted the start
-    double* impulse;  // per slot: warm start of rows that are no contacts
-    double* slowTime; // per tree, where sleep is an option: for how long it has been slow [s]
+    double* solved;    // per tree: 1 if the last step solved for its impulses, 0: accepted start
+    double* impulse;   // per slot: warm start of rows that are no contacts
+    double* slowTime;  // per tree, where sleep is an option: for how long it has been slow [s]
 } rgState;
 
 static inline bool rgState_LinkIsDisabled(const rgState* state, const rgModel* model, int link) {
