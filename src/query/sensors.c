@@ -121,13 +121,12 @@ static double rgReadLimit(const rgWorld* world, const rgSensorDef* def) {
     if (tendon >= 0) {
         const rgTendonDef* t = &model->tendons[tendon];
         double length = rgDynamics_TendonLength(
-            rgReadout_CurrentDynamics(world->readout, &world->state, world->model), def->tendon);
+            rgReadout_CurrentDynamics(world->readout, &world->state, model), def->tendon);
         rgBeyond beyond = rgBeyondLimits(t->hasLimits, length, t->lower, t->upper);
         return force   ? rgLimitForce(&world->constraints, world->settings.dt, rg_constraintTendon,
                                       tendon)
                : depth ? beyond.depth
-                       : beyond.sign *
-                             rgTendonSpeed(world->readout, &world->state, world->model, tendon);
+                       : beyond.sign * rgTendonSpeed(world->readout, &world->state, model, tendon);
     }
     const rgJointDef* j = &model->joints[joint];
     double q = world->state.q[model->jointRanges[joint].q];
@@ -149,25 +148,24 @@ static void rgReadScalar(const rgWorld* world, const rgSensorDef* def, double* o
         out[0] = world->state.v[model->jointRanges[joint].v];
         break;
     case rg_sensorJointActuatorForce:
-        out[0] = rgJointActuatorForce(&world->transmission, world->model, joint);
+        out[0] = rgJointActuatorForce(&world->transmission, model, joint);
         break;
     case rg_sensorTendonPosition:
         out[0] = rgDynamics_TendonLength(
-            rgReadout_CurrentDynamics(world->readout, &world->state, world->model), def->tendon);
+            rgReadout_CurrentDynamics(world->readout, &world->state, model), def->tendon);
         break;
     case rg_sensorTendonVelocity:
-        out[0] = rgTendonSpeed(world->readout, &world->state, world->model, tendon);
+        out[0] = rgTendonSpeed(world->readout, &world->state, model, tendon);
         break;
     case rg_sensorTendonActuatorForce:
-        out[0] = rgTendonActuatorForce(&world->transmission, world->model, tendon);
+        out[0] = rgTendonActuatorForce(&world->transmission, model, tendon);
         break;
     case rg_sensorActuatorPosition:
         out[0] = rgDynamics_DriveRow(
-            rgReadout_CurrentDynamics(world->readout, &world->state, world->model), actuator, NULL,
-            NULL);
+            rgReadout_CurrentDynamics(world->readout, &world->state, model), actuator, NULL, NULL);
         break;
     case rg_sensorActuatorVelocity:
-        out[0] = rgActuatorSpeed(world->readout, &world->state, world->model, actuator);
+        out[0] = rgActuatorSpeed(world->readout, &world->state, model, actuator);
         break;
     case rg_sensorActuatorForce:
         out[0] = world->transmission.actuatorForce[actuator];
@@ -350,7 +348,7 @@ static void rgReadSensor(const rgWorld* world, const rgSensorDef* def, double* o
         break;
     case rg_sensorBallQuat:
     case rg_sensorBallAngularVelocity:
-        rgReadBall(&world->state, world->model, def, out);
+        rgReadBall(&world->state, model, def, out);
         break;
     case rg_sensorFramePosition:
     case rg_sensorFrameQuat:
@@ -359,11 +357,11 @@ static void rgReadSensor(const rgWorld* world, const rgSensorDef* def, double* o
     case rg_sensorFrameZAxis:
     case rg_sensorFrameLinearVelocity:
     case rg_sensorFrameAngularVelocity:
-        rgReadRelative(world->readout, &world->state, world->model, frame, def, out);
+        rgReadRelative(world->readout, &world->state, model, frame, def, out);
         break;
     case rg_sensorGyro:
     case rg_sensorVelocimeter:
-        rgReadMotion(world->readout, &world->state, world->model, frame, def->kind, out);
+        rgReadMotion(world->readout, &world->state, model, frame, def->kind, out);
         break;
     case rg_sensorFrameLinearAcceleration:
     case rg_sensorFrameAngularAcceleration:
@@ -380,16 +378,16 @@ static void rgReadSensor(const rgWorld* world, const rgSensorDef* def, double* o
     case rg_sensorSubtreeCenter:
     case rg_sensorSubtreeLinearVelocity:
     case rg_sensorSubtreeAngularMomentum:
-        rgReadSubtree(world->readout, &world->state, world->model,
+        rgReadSubtree(world->readout, &world->state, model,
                       model->framePlaces[frame.index1 - 1].body, def->kind, out);
         break;
     case rg_sensorMagnetometer:
-        rgStore3(rgRotateBack(rgDynamics_FramePose(rgReadout_CurrentDynamics(
-                                                       world->readout, &world->state, world->model),
-                                                   frame)
-                                  .q,
-                              model->info.options.magnetic),
-                 out);
+        rgStore3(
+            rgRotateBack(rgDynamics_FramePose(
+                             rgReadout_CurrentDynamics(world->readout, &world->state, model), frame)
+                             .q,
+                         model->info.options.magnetic),
+            out);
         break;
     case rg_sensorRangefinder:
         out[0] = rgReadRange(world, frame);

@@ -158,7 +158,7 @@ void rgWorld_PlaceActuators(rgWorld* world) {
     for (int a = 0; a < model->info.actuatorCount; ++a) {
         const rgActuatorDef* def = &model->actuators[a];
         rgActuator* servo = &world->transmission.actuators[a];
-        double u = rgActuatorInput(&world->state, world->model, &world->settings, a);
+        double u = rgActuatorInput(&world->state, model, &world->settings, a);
         servo->position = rgDynamics_DriveRow(
             world->kinematics.dynamics, a,
             world->transmission.actuatorValues + model->driveStart[a], &servo->drift);

@@ -65,13 +65,12 @@ typedef struct rgLoop {
 // Frames and violation of a loop. False: its bodies sleep or do not move.
 static bool rgLoop_Open(rgLoop* loop, const rgConstraintSet* constraints,
                         const rgKinematics* kinematics, const rgSleep* sleep, int equality) {
+    const rgModel* model = kinematics->dynamics->model;
     const rgPlace* places = &constraints->loopPlaces[2 * equality];
-    bool weld = kinematics->dynamics->model->equalities[equality].kind == rg_equalityWeld;
+    bool weld = model->equalities[equality].kind == rg_equalityWeld;
     int a = places[0].link, b = places[1].link;
-    if ((!rgSleep_LinkMoves(sleep, kinematics->dynamics->model, a) &&
-         !rgSleep_LinkMoves(sleep, kinematics->dynamics->model, b)) ||
-        rgSleep_LinkSleeps(sleep, kinematics->dynamics->model, a) ||
-        rgSleep_LinkSleeps(sleep, kinematics->dynamics->model, b)) {
+    if ((!rgSleep_LinkMoves(sleep, model, a) && !rgSleep_LinkMoves(sleep, model, b)) ||
+        rgSleep_LinkSleeps(sleep, model, a) || rgSleep_LinkSleeps(sleep, model, b)) {
         return false;
     }
     loop->A = rgAttach(kinematics, constraints, equality, 0, weld);
@@ -176,7 +175,7 @@ static int rgAddTendonCoupling(rgWorld* world, rgRows* rows, int equality) {
     const rgEqualityDef* def = &model->equalities[equality];
     int a = def->tendonA.index1 - 1, b = def->tendonB.index1 - 1;
     rgCurve curve = rgTendonCurve(&world->transmission, def);
-    int count = rgTendonEntries(&world->transmission, &world->constraints, world->model, a, 1);
+    int count = rgTendonEntries(&world->transmission, &world->constraints, model, a, 1);
     for (int k = b >= 0 ? model->tendonStart[b] : 0; b >= 0 && k < model->tendonStart[b + 1]; ++k) {
         rgAddEntry(&world->constraints, &count, model->tendonColumns[k],
                    -curve.slope * world->transmission.tendonValues[k]);

@@ -80,7 +80,7 @@ rgResult rgAddLimits(rgWorld* world) {
         const rgJointDef* def = &model->joints[j];
         const rgJointRange* range = &model->jointRanges[j];
         if (!def->hasLimits || range->vCount == 0 ||
-            rgSleep_LinkSleeps(&world->sleep, world->model, model->dofs[range->v].link)) {
+            rgSleep_LinkSleeps(&world->sleep, model, model->dofs[range->v].link)) {
             continue;
         }
         if (range->vCount == 1) {
@@ -99,12 +99,12 @@ rgResult rgAddDryFriction(rgWorld* world) {
     const rgModel* model = world->model;
     for (int i = 0; i < model->vCount; ++i) {
         double bound = world->settings.dt * model->dofs[i].dryFriction, one = 1;
-        if (bound == 0 || rgSleep_LinkSleeps(&world->sleep, world->model, model->dofs[i].link)) {
+        if (bound == 0 || rgSleep_LinkSleeps(&world->sleep, model, model->dofs[i].link)) {
             continue;
         }
         rgBlock block = {.kind = rg_blockBox, .lower = -bound, .upper = bound};
-        int row = rgRows_AddRow(&world->constraints.rows, world->model, &world->heap.allocator,
-                                block, 1, &i, &one);
+        int row = rgRows_AddRow(&world->constraints.rows, model, &world->heap.allocator, block, 1,
+                                &i, &one);
         if (row < 0) {
             return rg_errorMemory;
         }

@@ -26,10 +26,7 @@ double rgRows_Mobility(const rgConstraintSet* constraints, const rgKinematics* k
 rgLaw rgSpringLaw(const rgConstraintSet* constraints, const rgKinematics* kinematics, double dt,
                   int row, rgSoftness soft, double stretch, double command) {
     double k = soft.stiffness, d = soft.damping;
-    const rgModel* model = kinematics->dynamics->model;
-    int tree =
-        model->links[model->dofs[constraints->rows.column[constraints->rows.rowStart[row]]].link]
-            .tree;
+    int tree = constraints->treeOfDof[constraints->rows.column[constraints->rows.rowStart[row]]];
     rgWeights w =
         rgSpringWeights(kinematics->driftTime[tree],
                         dt * (dt * k + d) * rgRows_Mobility(constraints, kinematics, row));

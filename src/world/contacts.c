@@ -391,15 +391,15 @@ static bool rgShapeCollides(const rgModel* model, int shape) {
 
 static rgResult rgContactSet_AddCollider(rgContactSet* contacts, const rgKinematics* kinematics,
                                          int shape, rgDiagnostics* diagnostics) {
-    const rgPlace* place = &kinematics->dynamics->model->shapePlaces[shape];
+    const rgModel* model = kinematics->dynamics->model;
+    const rgPlace* place = &model->shapePlaces[shape];
     rgCollider collider = {.geometry = contacts->geometries[shape],
                            .radius = rgGeometry_BoundingRadius(contacts->geometries[shape]),
                            .thin = 0.5 * rgGeometry_Width(contacts->geometries[shape]),
                            .shape = shape,
                            .link = place->link,
                            .body = place->body,
-                           .plane =
-                               kinematics->dynamics->model->shapes[shape].kind == rg_shapePlane,
+                           .plane = model->shapes[shape].kind == rg_shapePlane,
                            .pose = rgDynamics_PlacePose(kinematics->dynamics, place)};
     int proxy;
     rgBox box;
@@ -409,7 +409,7 @@ static rgResult rgContactSet_AddCollider(rgContactSet* contacts, const rgKinemat
         contacts->colliders[contacts->colliderCount++] = collider;
     }
     if (result == rg_errorArgument) {
-        const rgShapeDef* def = &kinematics->dynamics->model->shapes[shape];
+        const rgShapeDef* def = &model->shapes[shape];
         rgDiagnostics_Add(diagnostics, rg_severityError, def->source.file, def->source.line,
                           "shape %d (%s) is so large or so far away that its box is not finite",
                           shape + 1, def->name != NULL ? def->name : "unnamed");
@@ -427,8 +427,7 @@ static rgResult rgContactSet_AddColliders(rgContactSet* contacts, const rgKinema
         if (!rgShapeCollides(model, s) || (model->shapePlaces[s].body < 0) != ofWorld) {
             continue;
         }
-        result = rgContactSet_CreateGeometry(contacts, kinematics->dynamics->model, allocator, s,
-                                             diagnostics);
+        result = rgContactSet_CreateGeometry(contacts, model, allocator, s, diagnostics);
         if (result == rg_ok) {
             result = rgContactSet_AddCollider(contacts, kinematics, s, diagnostics);
         }

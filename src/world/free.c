@@ -84,13 +84,13 @@ static rgDofForces rgFreeMotion_StepDofForces(const rgFreeMotion* motion,
 static double rgFreeMotion_AddGain(const rgFreeMotion* motion, const rgKinematics* kinematics,
                                    const rgTransmission* transmission, const rgDofForces* forces,
                                    int actuator) {
+    const rgModel* model = kinematics->dynamics->model;
     const rgActuator* servo = &transmission->actuators[actuator];
-    const rgActuatorDef* def = &kinematics->dynamics->model->actuators[actuator];
-    int dof = kinematics->dynamics->model->jointRanges[def->joint.index1 - 1].v;
+    const rgActuatorDef* def = &model->actuators[actuator];
+    int dof = model->jointRanges[def->joint.index1 - 1].v;
     double dt = forces->dt, gear = def->gear[0], v = gear * forces->v[dof];
     rgWeights w = rgFreeMotion_DofWeights(motion, kinematics, dof, dt);
-    double position =
-        gear * forces->q[kinematics->dynamics->model->jointRanges[def->joint.index1 - 1].q];
+    double position = gear * forces->q[model->jointRanges[def->joint.index1 - 1].q];
     position += w.along * dt * v;
     forces->added[dof] +=
         gear * gear * dt * (w.ahead * dt * servo->stiffness + w.share * servo->damping);
@@ -107,7 +107,7 @@ static void rgWorld_AddActuatorForces(rgWorld* world) {
         if (servo->mode == rg_actuatorRow) {
             continue;
         }
-        int count = rgActuatorEntries(&world->transmission, &world->constraints, world->model, a);
+        int count = rgActuatorEntries(&world->transmission, &world->constraints, model, a);
         double force = servo->command;
         if (servo->mode == rg_actuatorForce) {
             force = fmin(fmax(force, servo->lower), servo->upper);
@@ -217,7 +217,7 @@ rgResult rgComputeFreeVelocity(rgStep* step) {
     rgKinematics_SetMidVelocity(&world->kinematics);
     rgFreeMotion_AddUserForces(&world->free, &world->kinematics, &world->state);
     rgWorld_AddActuatorForces(world);
-    rgFreeMotion_ClampEfforts(&world->free, world->model);
+    rgFreeMotion_ClampEfforts(&world->free, model);
     rgWorld_AddWrenches(world);
     rgFreeMotion_AddStepSprings(&world->free, &world->kinematics, world->settings.dt);
     rgResult result = rg_ok;

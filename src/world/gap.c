@@ -369,12 +369,12 @@ static bool rgContactSet_TouchesOnce(const rgContactSet* contacts, const rgModel
 // Arm from the centre of mass of a body to its contact point.
 static rgVec3 rgKinematics_TouchArm(const rgKinematics* kinematics, const rgReadout* readout,
                                     int link, rgVec3 position) {
-    if (link >= kinematics->dynamics->model->linkCount ||
-        kinematics->dynamics->model->links[link].tree < 0) {
+    const rgModel* model = kinematics->dynamics->model;
+    if (link >= model->linkCount || model->links[link].tree < 0) {
         return rgVec(INFINITY, 0, 0);
     }
     rgTurn turn = rgKinematics_LinkRotation(kinematics, readout, link);
-    rgVec3 center = rgRot_Apply(turn.now, kinematics->dynamics->model->links[link].center);
+    rgVec3 center = rgRot_Apply(turn.now, model->links[link].center);
     return rgSub(rgSub(position, turn.origin), center);
 }
 

@@ -160,3 +160,7 @@ rgResult rgKinematics_Create(rgWorld* world) {
     dynamics.allocator = world->heap.allocator;
     return rgCreateDynamics(world->model, &dynamics, &k->dynamics);
 }
+
+void rgKinematics_Destroy(rgKinematics* kinematics) {
+    rgDestroyDynamics(kinematics->dynamics);
+}

@@ -78,6 +78,7 @@ static inline rgVec3 rgRelativeTwist_At(const rgRelativeTwist* twist, rgVec3 pos
 }
 
 rgResult rgKinematics_Create(rgWorld* world);
+void rgKinematics_Destroy(rgKinematics* kinematics);
 // From the model; again after it changes, as the other plans of rooms.
 void rgKinematics_Plan(rgKinematics* kinematics);
 // Place all links where the step is computed.

@@ -37,7 +37,7 @@ static bool rgDofTurns(const rgModel* model, int v) {
 
 void rgKinematics_SetLeverArms(rgKinematics* kinematics, const rgContactSet* contacts) {
     const rgModel* model = kinematics->dynamics->model;
-    rgLinkLeverArm(contacts, kinematics->dynamics->model, kinematics->linkLeverArm);
+    rgLinkLeverArm(contacts, model, kinematics->linkLeverArm);
     for (int v = 0; v < model->vCount; ++v) {
         double reach = kinematics->linkLeverArm[model->dofs[v].link];
         kinematics->leverArm[v] = !rgDofTurns(model, v) || reach == 0 ? RG_LEAST_REACH : reach;

@@ -83,7 +83,7 @@ static bool rgSleep_ColliderMoves(const rgSleep* sleep, const rgKinematics* kine
                                   const rgCollider* collider) {
     const rgModel* model = kinematics->dynamics->model;
     if (!rgModel_IsKinematic(model, collider->link)) {
-        return rgSleep_LinkMoves(sleep, kinematics->dynamics->model, collider->link);
+        return rgSleep_LinkMoves(sleep, model, collider->link);
     }
     const rgSpatial* v = &kinematics->links[collider->link - model->linkCount].velocity;
     return rgDot(v->linear, v->linear) + rgDot(v->angular, v->angular) > 0;
@@ -125,10 +125,9 @@ bool rgWorld_WakeByContact(rgWorld* world) {
             touches = touches || manifold->points[k].gap <= reach + fall + RG_SLOP;
         }
         if (touches) {
-            int tree = world->model
-                           ->links[rgSleep_ColliderSleeps(&world->sleep, world->model, A) ? A->link
-                                                                                          : B->link]
-                           .tree;
+            const rgCollider* asleep =
+                rgSleep_ColliderSleeps(&world->sleep, world->model, A) ? A : B;
+            int tree = world->model->links[asleep->link].tree;
             rgWakeGroup(world->sleep.asleep, world->model->treeCount, world->sleep.asleep[tree]);
             any = true;
         } else {
@@ -185,7 +184,7 @@ void rgWorld_UpdateSleep(rgWorld* world) {
     if (world->sleep.treeCount == 0) {
         return;
     }
-    rgConnectIslands(&world->constraints, world->model);
+    rgConnectIslands(&world->constraints, model);
     for (int t = 0; t < model->treeCount; ++t) {
         bool slow = rgKinematics_TreeIsSlow(&world->kinematics, &world->next, &world->def,
                                             &model->trees[t]);

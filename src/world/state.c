@@ -89,10 +89,10 @@ rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v) {
         memcpy(newV, v, (size_t)model->vCount * sizeof(double));
     }
     for (int t = 0; t < model->treeCount; ++t) {
-        rgState_SetTree(&world->state, world->model, t, newQ, newV);
+        rgState_SetTree(&world->state, model, t, newQ, newV);
     }
     rgWarmStart_ClearEnergyTanks(&world->warmStart);
-    rgSleep_WakeAll(&world->sleep, &world->state, world->model);
+    rgSleep_WakeAll(&world->sleep, &world->state, model);
     rgReadout_Invalidate(world->readout);
     rgMonitor_Reset(&world->monitor);
     return rg_ok;
@@ -589,7 +589,7 @@ rgResult rgWorld_EnableBody(rgWorld* world, rgBodyId body, bool enabled) {
     if (tree < 0) {
         return rg_ok; // fixed to the world: always at rest
     }
-    rgSleep_WakeLink(&world->sleep, &world->state, world->model, model->trees[tree].firstLink);
+    rgSleep_WakeLink(&world->sleep, &world->state, model, model->trees[tree].firstLink);
     world->state.asleep[tree] = !enabled;
     if (!enabled) {
         memset(world->state.v + model->trees[tree].firstDof, 0,

@@ -51,7 +51,7 @@ rgResult rgWorld_CommitStep(rgStep* step) {
     rgWorld_UpdateSleep(world);
     rgKinematics_Commit(&world->kinematics, &world->state);
     rgWorld_CommitPredictor(world);
-    rgState_CommitActivations(&world->state, world->model, world->settings.dt);
+    rgState_CommitActivations(&world->state, model, world->settings.dt);
     for (int t = 0; t < model->treeCount; ++t) {
         world->state.solved[t] = world->constraints.solved[t];
     }

@@ -254,7 +254,7 @@ void rgDestroyWorld(rgWorld* world) {
     rgConstraintSet_Destroy(&world->constraints, &world->heap.allocator);
     rgContactSet_Destroy(&world->contacts, &world->heap.allocator);
     rgWarmStart_Destroy(&world->warmStart, &world->heap.allocator);
-    rgDestroyDynamics(world->kinematics.dynamics);
+    rgKinematics_Destroy(&world->kinematics);
     rgVariant_FreeChanges(&world->variant, &world->heap.allocator);
     rgHeap_Release(&world->heap);
     rgAllocator inner = world->heap.meter.inner;
