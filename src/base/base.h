@@ -29,7 +29,7 @@ rgResult rgReserve(const rgAllocator* allocator, void** array, int* capacity, in
 typedef struct rgArena {
     rgAllocator allocator;
     struct rgArenaBlock* block; // current block, linked to earlier ones
-    char* next;                 // what is free of the current block
+    char* next;                 // first free byte of the current block
     char* end;
     size_t total; // bytes used in earlier blocks
     size_t peak;  // largest use since creation, as far as it is over
@@ -50,7 +50,7 @@ void rgArena_Return(rgArena* arena, rgArenaMark mark); // keeps blocks for reuse
 void* rgArena_TakeMore(rgArena* arena, size_t count, size_t size); // ... of another block
 
 // Not zeroed; NULL when out of memory. A small step takes a hundred pieces, hence in place. Pieces
-// and the end of a block are aligned: what fits fits when it is rounded up.
+// and the end of a block are aligned: sizes that fit do so when they are rounded up.
 static inline void* rgArena_Take(rgArena* arena, size_t count, size_t size) {
     size_t bytes;
     char* memory = arena->next;
@@ -71,7 +71,7 @@ void rgDiagnostics_Add(rgDiagnostics* diagnostics, rgSeverity severity, const ch
 // or 0.
 int rgLockFile(const char* path, bool create, const char** fault, int* reason);
 // Room on the disk behind a file, which does not grow; false, with errno, when there is none.
-// Systems that cannot tell have room. What was not used is given back.
+// Systems without such a call return true. Unused room is released.
 bool rgReserveDisk(int file, uint64_t from, uint64_t to);
 void rgReleaseDisk(int file);
 
@@ -82,7 +82,7 @@ int rgPrintList(char* text, size_t size, const char* format, va_list arguments);
 // "; did you mean 'x'?" or nothing.
 void rgDidYouMean(const char* name, const char* const* names, int count, char out[100]);
 
-// What a call that lists things gives when it is asked about nothing.
+// Result of a call that lists things, without an object: NULL, and a count of 0.
 static inline const void* rgNothing(int* count) {
     if (count != NULL) {
         *count = 0;

@@ -1,4 +1,4 @@
-// Files that one program at a time writes, and room for what it will write.
+// Locks of files that one program at a time writes, and disk space reserved for them.
 #define _GNU_SOURCE // locks of open files, fallocate
 #include "base/base.h"
 

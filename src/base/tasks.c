@@ -1,5 +1,5 @@
 // Parallel loops: a pool of pthreads that hands out indices one at a time. Which thread runs an
-// index is left to chance; what an index computes must not depend on it.
+// index is left to chance; the result of an index must not depend on it.
 #include "base/base.h"
 
 #include <pthread.h>

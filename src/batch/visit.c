@@ -24,7 +24,7 @@ static uint64_t rgRange(int first, int end) {
     return (uint64_t)(uint32_t)first << 32 | (uint32_t)end;
 }
 
-// A part of what is left of a range: an eighth from its front for the owner, half from its end for
+// A part of the rest of a range: an eighth from its front for the owner, half from its end for
 // a thief. False: it is empty.
 static bool rgQueue_Pop(rgQueue* queue, bool steal, int* first, int* end) {
     uint64_t seen = atomic_load_explicit(&queue->range, memory_order_relaxed);

@@ -86,7 +86,7 @@ void rgDestroyBroadphase(rgBroadphase* bp) {
 
 // ---- float boxes
 
-// The next float away from zero (away) or toward it. Zeros carry the sign of what was rounded.
+// The next float away from zero (away) or toward it. Zeros have the sign of the number before.
 static inline float rgStep(float f, bool step, bool away) {
     int32_t bits;
     memcpy(&bits, &f, sizeof(bits));

@@ -668,8 +668,8 @@ static void rgDecomposer_MoveSeparate(rgDecomposer* c, int i, int j) {
     }
 }
 
-// Join what can be joined. Hulls and hollows only grow on the way: what was refused once stays
-// refused.
+// Join parts as long as any can be. Hulls and hollows only grow on the way: a pair that was refused
+// once stays refused.
 static void rgDecomposer_JoinAll(rgDecomposer* c, double slack, double allowed) {
     memset(c->apart, 0, (size_t)c->def->maxHulls * (size_t)c->def->maxHulls * sizeof(bool));
     for (int i = 0; i < c->partCount; ++i) {

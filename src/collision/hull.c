@@ -10,8 +10,8 @@
 // Relative to the hull's size: thinner is flat, and faces closer to one plane are one polygon.
 #define RG_HULL_FLAT  1e-8
 #define RG_HULL_MERGE 5e-7
-// Vertices more pointed than this (square of the sine of what their faces make with an axis) count
-// as that blunt.
+// Vertices more pointed than this (square of the sine of the angle of their faces with an axis)
+// count as that blunt.
 #define RG_HULL_NEEDLE 0.01
 
 typedef struct rgHalfEdge {

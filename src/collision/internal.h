@@ -51,7 +51,7 @@ typedef struct rgConvex {
     int kind; // rgShapeKind, or RG_CORE_TRIANGLE
     rgVec3 size;
     double radius; // added all around the core
-    double scale;  // size of the core about its center plus radius: what tolerances refer to
+    double scale;  // size of the core about its center plus radius: unit of tolerances
     double thin;   // half of the least width
     rgVec3 center; // a point inside the core
     const rgHull* hull;
@@ -327,7 +327,7 @@ typedef struct rgSurfaceTriangle {
     rgVec3 edgeNormal[3]; // neighbour's normal across edge k, or zero
     int32_t index;
     int32_t ids[3]; // vertex numbers, shared by neighbouring triangles
-    bool closed;    // part of a solid: what is behind it is inside
+    bool closed;    // part of a solid: the side behind it is inside
 } rgSurfaceTriangle;
 // Called for each triangle whose box meets; false ends.
 typedef bool rgTriangleFcn(const rgSurfaceTriangle* triangle, void* context);

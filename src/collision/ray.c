@@ -16,7 +16,7 @@ static rgSpan rgWholeLine(void) {
 
 static const rgSpan rgNoSpan = {.enter = INFINITY, .exit = -INFINITY};
 
-// Keep what is on the inner side of the plane n . x = offset.
+// Clip to the inner side of the plane n . x = offset.
 static void rgSpan_Cut(rgSpan* span, rgVec3 o, rgVec3 d, rgVec3 n, double offset, int part) {
     double speed = rgDot(n, d), height = rgDot(n, o) - offset;
     if (speed == 0) {

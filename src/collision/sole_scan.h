@@ -1,5 +1,5 @@
 // Body of the search for the vertices near a plane, for each instruction set. rgFour is four
-// numbers, with rgFour_...() for what is done to them: the same operations, hence the same results.
+// numbers, with rgFour_...() for arithmetic: the same operations, hence the same results.
 #pragma once
 #include "collision/sole.h"
 

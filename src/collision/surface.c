@@ -553,7 +553,7 @@ static bool rgCollideTriangle(const rgSurfaceTriangle* t, void* context) {
     if (reached && rgDot(s.normal, t->normal) > 0 && rgNormalHolds(q, t, s.pointA, s.normal)) {
         rgBuildManifold(&q->pair, &s, q->margin, &raw);
     } else if ((reached || low < 0) && rgHeightOver(q, t) >= 0) {
-        // Also what went below this triangle by way of another one.
+        // Points that went below this triangle by way of another one, too.
         rgFaceContact(q, t, &raw);
     }
     // An edge or a vertex of the surface within B is deep wherever B's own points are.

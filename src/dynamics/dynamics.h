@@ -178,7 +178,7 @@ void rgDynamics_LoopRows(const rgDynamics* d, int linkA, rgVec3 pointA, int link
                          int columnCount, double* rows);
 
 // transmission.c: length of a tendon. Values: NULL, or its rate over the model's columns of the
-// tendon; drift: NULL, or what kinematic bodies add to that rate.
+// tendon; drift: NULL, or the rate by kinematic bodies.
 double rgDynamics_TendonRow(const rgDynamics* d, int tendon, double* values, double* drift);
 // Add the wrench on each body, about the world's origin, of a force along the path of a tendon
 // (positive: it lengthens).

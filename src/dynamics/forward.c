@@ -66,7 +66,7 @@ static inline void rgArticulated_Add(rgArticulated* sum, const rgArticulated* pa
     }
 }
 
-// Eliminate one degree of freedom of a link: articulated inertia and bias force are what remains.
+// Eliminate one degree of freedom of a link: the rest is its articulated inertia and bias force.
 // Earlier degrees of freedom of the same link see the remainder as their own.
 static bool rgDynamics_Eliminate(rgDynamics* d, int dof, rgArticulated* inertia, rgSpatial* force,
                                  double* u) {

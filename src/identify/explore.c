@@ -81,7 +81,7 @@ static rgResult rgExplore(rgExploration* e, rgSolution* solution) {
         if (g == 0) { // the start is a candidate of its own
             memcpy(e->search.candidates, solution->place, (size_t)p * sizeof(double));
         }
-        if (g + 1 == fit->def->generations) { // and so is what the search has come to
+        if (g + 1 == fit->def->generations) { // and so is the mean of the search
             for (int i = 0; i < p; ++i) {
                 e->search.candidates[i] = fmin(fmax(e->search.mean[i], 0), 1);
             }

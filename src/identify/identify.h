@@ -125,7 +125,7 @@ void rgTrialList_Add(rgTrialList* list, const rgFit* fit, const rgModel* model, 
 rgResult rgTrialList_Run(rgTrialList* list, rgFit* fit);
 
 // Cost of each of a solution's motions at a place, from the starts in `local` (NULL: as recorded).
-// errors may be NULL: what the protocol of a report wants to know about each.
+// errors may be NULL: per motion, for the protocol of a report.
 rgResult rgFit_Judge(rgFit* fit, const rgSolution* solution, const double* place,
                      const double* local, double* costs, rgMotionError* errors);
 // The sum that is made small: motions, starts and priors, over the number of motions.

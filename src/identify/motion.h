@@ -1,5 +1,5 @@
-// Private view of motions that are read from files: what each number of a row means, and how the
-// first rows become a start.
+// Private view of motions that are read from files: the meaning of each number of a row, and how
+// the first rows become a start.
 #pragma once
 #include "identify/identify.h"
 #include "rigor/world.h"

@@ -309,7 +309,7 @@ static rgResult rgImprove(rgRefinement* r, double* damping, bool* moved) {
         *damping = *moved ? fmax(*damping / 5, 1e-6) : *damping * 5;
     }
     if (*moved) {
-        // A mean squared error in units of the noise: what is below a millionth is nothing.
+        // A mean squared error in units of the noise is zero below a millionth.
         solution->converged = cost > 0.999 * solution->cost - 1e-6;
         for (int i = 0; i < r->p; ++i) {
             solution->converged = solution->converged && fabs(r->step[i]) < 1e-3;

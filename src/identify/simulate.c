@@ -121,7 +121,7 @@ static void rgWatchContact(rgRunner* runner, const rgWorld* world, int step, dou
     }
 }
 
-// Before each step: compare what lies between the last one and now. A world whose samples are all
+// Before each step: compare the samples between the last one and now. A world whose samples are all
 // met stops.
 static rgResult rgAdvance(rgWorld* world, int index, int step, void* context) {
     rgRunner* runner = (rgRunner*)context + index;

@@ -1,5 +1,5 @@
-// Starts of motions from their first samples: least squares over what comes before the first
-// contact, where the motion is smooth and does not depend on what is looked for by much.
+// Starts of motions from their first samples: least squares over the samples before the first
+// contact, where the motion is smooth and depends little on the parameters.
 // identify.9.
 #include "identify/identify.h"
 #include "identify/linear.h"

@@ -1,4 +1,4 @@
-// Common to the writers of model files: growing text, XML attributes, lists of what is lost.
+// Common to the writers of model files: growing text, XML attributes, lists of omitted parts.
 #pragma once
 #include "base/base.h"
 #include "model/def.h"

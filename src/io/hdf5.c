@@ -134,7 +134,7 @@ rgResult rgH5_Close(rgH5* h5) {
 }
 
 // One link, without following it. Links to other files, and links by name, which may lead to those,
-// would let a file show what its reader may read.
+// would let a file show other files that its reader may read.
 static bool rgH5_IsHard(rgH5* h5, const char* link) {
     H5L_info_t info;
     if (H5Lexists(h5->file, link, H5P_DEFAULT) <= 0) {

@@ -206,7 +206,7 @@ rgResult rgFindHullParts(const rgMeshData* mesh, const rgLoadDef* load, rgArena*
     if (result == rg_ok) {
         result = rgCopyParts(d, arena, parts);
     }
-    // One hull of what is no solid is found again at once, with its warning.
+    // One hull of a mesh that is no solid is found again at once, with its warning.
     if (result == rg_ok && kept && parts->count > 1) {
         rgStoreParts(folder, path, key, allocator, parts);
     }

@@ -39,7 +39,7 @@ typedef struct rgLinkMesh {
     const char* submesh; // NULL: all of the file
     bool center;         // the submesh, about the middle of its bounds
     bool isVisual;
-    bool isScenery; // the link is fixed to the world, and no base of what moves
+    bool isScenery; // the link is fixed to the world, and no base of moving links
     rgShapeKind kind;
     rgMeshData mesh;   // in the arena, or the cache's
     rgHullParts parts; // more than one: they replace the mesh

@@ -56,7 +56,7 @@ static void rgMjcf_ReadSections(rgMjcf* m, const rgXmlNode* root) {
     for (int i = 0; i < RG_COUNT(readers) && m->result == rg_ok; ++i) {
         int before = m->reader.errorCount;
         readers[i](m, root);
-        // Later sections would only complain about what is missing because of this.
+        // Later sections would only report parts that are missing because of this.
         if (m->reader.errorCount > before && i >= 3) {
             return;
         }

@@ -295,7 +295,7 @@ void rgMjcf_OrderAttached(rgMjcf* m, const rgXmlNode* root);
 
 // mjcf_body.c
 void rgMjcf_ReadBodies(rgMjcf* m, const rgXmlNode* root);
-bool rgMjcf_IsFrame(const rgXmlNode* node); // only moves what is inside
+bool rgMjcf_IsFrame(const rgXmlNode* node); // only moves its children
 
 // mjcf_joint.c
 void rgMjcf_ApplyJoint(rgMjcf* m, const rgXmlNode* node, void* value);

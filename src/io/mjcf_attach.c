@@ -1,5 +1,5 @@
-// MJCF <attach>: a body of another file, or all of them, with what belongs to it, under a prefix.
-// The file is read by itself, with its own compiler settings, classes and assets, and its
+// MJCF <attach>: a body of another file, or all of them, with all parts that belong to it, under a
+// prefix. The file is read by itself, with its own compiler settings, classes and assets, and its
 // definition becomes part of this one.
 #include "io/mjcf.h"
 

@@ -275,7 +275,7 @@ static void rgMjcf_ReadEquality(rgMjcf* m, const rgXmlNode* node) {
     rgMjcf_Check(m, rgModelDef_AddEquality(m->def, &def, NULL));
 }
 
-// Couplings of tendons name what <tendon> defines, so tendons are read first.
+// Couplings of tendons name tendons of <tendon>, so tendons are read first.
 void rgMjcf_ReadEqualities(rgMjcf* m, const rgXmlNode* root) {
     for (const rgXmlNode* section = rgXmlNode_Child(root, "equality"); section != NULL;
          section = rgXmlNode_Next(section, "equality")) {

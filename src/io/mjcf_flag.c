@@ -14,7 +14,7 @@ static const char* const switchNames[rg_mjSwitchCount] = {
 };
 
 void rgMjcf_ReadFlags(rgMjcf* m, const rgXmlNode* node) {
-    // Others concern MuJoCo's own solver, or add to what it reports.
+    // Others concern MuJoCo's own solver or its reports.
     static const char* const known[] = {
         "constraint",  "equality", "frictionloss", "limit",     "contact",   "passive",
         "spring",      "damper",   "gravity",      "clampctrl", "actuation", "filterparent",

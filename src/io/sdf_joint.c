@@ -187,7 +187,7 @@ void rgSdf_BuildTree(rgSdf* sdf) {
     }
 }
 
-// A bound, where infinity and what Gazebo takes for it mean none.
+// A bound; infinity and Gazebo's large numbers mean none.
 static double rgSdf_Bound(rgSdf* sdf, const rgXmlNode* limit, const char* name, double none) {
     double value = none;
     const char* text = rgSdf_Text(limit, name);

@@ -266,7 +266,7 @@ static rgResult rgReadTextStl(rgMeshReader* reader, rgVertexTable* table) {
     return result;
 }
 
-// Binary files may start with "solid" too: what counts is whether the size fits, then whether the
+// Binary files may start with "solid" too: the test is whether the size fits, then whether the
 // start is text.
 static bool rgIsTextStl(const char* bytes, size_t byteCount) {
     if (byteCount >= RG_STL_HEADER &&

@@ -11,9 +11,9 @@ typedef struct rgUrdfLink {
     int firstJoint;  // first and last of the joints that start here, -1 without
     int lastJoint;
     bool reached;   // from the root
-    bool isScenery; // fixed to the world, and no base of what moves
+    bool isScenery; // fixed to the world, and no base of moving links
     int carrier;    // the link with a joint that moves and carries this one, maybe itself; -1: none
-    bool isBare;    // it has such a joint, and neither it nor what is fixed to it has an inertia
+    bool isBare;    // it has such a joint, and neither it nor links fixed to it have an inertia
     bool hasInertia;
     rgInertia inertia;
     rgBodyId body; // null: the world itself

@@ -31,7 +31,7 @@ typedef struct rgXmlNode {
     struct rgXmlNode* next; // sibling
 } rgXmlNode;
 
-// Owns the elements of one or more files (an MJCF file and what it includes).
+// Owns the elements of one or more files (an MJCF file and those it includes).
 typedef struct rgXmlTree rgXmlTree;
 
 rgResult rgCreateXmlTree(const rgAllocator* allocator, rgXmlTree** tree);
@@ -122,8 +122,8 @@ const char* rgXmlReader_Required(rgXmlReader* reader, const rgXmlNode* node, con
 const rgXmlNode* rgXmlReader_RequiredChild(rgXmlReader* reader, const rgXmlNode* node,
                                            const char* name);
 
-// Warn about attributes, children and text that are not known here, and suggest what was meant. The
-// lists end with NULL; a NULL list means none are known.
+// Warn about attributes, children and text that are not known here, and suggest the nearest known
+// name. The lists end with NULL; a NULL list means none are known.
 void rgXmlReader_CheckAttributes(rgXmlReader* reader, const rgXmlNode* node,
                                  const char* const* known);
 void rgXmlReader_CheckChildren(rgXmlReader* reader, const rgXmlNode* node,

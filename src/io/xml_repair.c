@@ -31,7 +31,7 @@ static bool rgXmlRepair_Starts(const rgXmlRepair* m, const char* word) {
     return (size_t)(m->end - m->at) >= length && memcmp(m->at, word, length) == 0;
 }
 
-// The end of what ends with this word; the end of the text when it does not come.
+// Position behind the next occurrence of this word; the end of the text when there is none.
 static const char* rgXmlRepair_After(const rgXmlRepair* m, const char* word) {
     size_t length = strlen(word);
     for (const char* at = m->at; (size_t)(m->end - at) >= length; ++at) {

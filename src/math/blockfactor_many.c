@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-// Columns of a triangle that are solved one by one; what they take from the others are products.
+// Columns of a triangle that are solved one by one; their updates by the others are products.
 enum { rg_triangleStep = 8 };
 
 static double* rgGroupAt(double* group, int scalar) {

@@ -13,7 +13,7 @@ rgResult rgBuffer_Reserve(rgBuffer* buffer, const rgAllocator* allocator, size_t
 void rgBuffer_Free(rgBuffer* buffer, const rgAllocator* allocator);
 
 // A front: `width` fully summed scalar columns out of `order`. Its factor is a panel of order x
-// width; what it passes to its parent is the update matrix of the other rows and columns.
+// width; it passes the update matrix of the other rows and columns to its parent.
 typedef struct rgFront {
     int width, order;
     int lead, updateLead; // leading dimensions of panel and update matrix

@@ -18,7 +18,7 @@ enum {
     rg_scratchFactor = 3, // memory of all levels, in terms of the first one
 };
 
-// A cut of one level under improvement. Lists hold what the last pass needs.
+// A cut of one level under improvement. Lists have the data of the last pass.
 typedef struct rgCut {
     const rgLevel* level;
     int weight[3];   // weight of the sides
@@ -236,7 +236,7 @@ static void rgCoarsen(rgDissection* d) {
         }
         rgLevel* level = &d->levels[d->levelCount - 1];
         rgContract(d, fine, level, d->cut.member);
-        // Give back what links that became one had taken.
+        // Release the entries of links that became one.
         d->used -= (size_t)(fine->start[fine->count] - level->start[count]);
     }
 }
@@ -400,8 +400,8 @@ static int rgGrowBy(const rgLevel* level, int v, int* queue, int tail) {
     return tail;
 }
 
-// Grow the left side around a vertex to half of the weight; what it then touches is the separator.
-// A graph of several parts goes on with the next part.
+// Grow the left side around a vertex to half of the weight; the vertices that it touches are the
+// separator. A graph of several parts goes on with the next part.
 static void rgGrow(const rgLevel* level, int seed, int* queue) {
     int head = 0, tail = 0, weight = 0, next = 0;
     for (int v = 0; v < level->count; ++v) {

@@ -229,7 +229,7 @@ static void rgFlow_MarkSinks(rgFlow* f) {
     }
 }
 
-// Side of a vertex of the band, from what the sources reach or from what reaches the sinks.
+// Side of a vertex of the band: reached by the sources, or reaching the sinks.
 static int rgFlow_Side(const rgFlow* f, int b, bool fromSinks) {
     bool in = f->distance[2 * b] != -1, out = f->distance[2 * b + 1] != -1;
     if (fromSinks) {

@@ -19,7 +19,7 @@ typedef struct rgKernels {
     // C -= A B, with A m x k, B k x n, C m x n.
     void (*subtractProduct)(int m, int n, int k, const double* A, int lda, const double* B, int ldb,
                             double* C, int ldc);
-    // C = -A B, and the lower triangle of C = -A A': the same without what was in C.
+    // C = -A B, and the lower triangle of C = -A A': the same without the old C.
     void (*negativeProduct)(int m, int n, int k, const double* A, int lda, const double* B, int ldb,
                             double* C, int ldc);
     void (*negativeSelfProduct)(int n, int k, const double* A, int lda, double* C, int ldc);

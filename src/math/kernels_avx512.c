@@ -1,4 +1,4 @@
-// Dense kernels with AVX-512: eight lanes, and masks for what does not fill them.
+// Dense kernels with AVX-512: eight lanes, and masks for the rest.
 #include "math/kernels_large.h"
 #include "math/kernels_plain.h"
 #include "math/kernels_wide.h"

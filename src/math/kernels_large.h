@@ -5,7 +5,7 @@
 
 bool rgLargeCholeskyPanel(int m, int n, double* A, int lda);
 bool rgLargeLuPanel(int m, int n, double* A, int lda, int* pivot);
-// C = keep C - A B; what is in C does not matter when keep is 0.
+// C = keep C - A B; C need not be initialized when keep is 0.
 void rgLargeSubtractProduct(int m, int n, int k, const double* A, int lda, const double* B, int ldb,
                             double keep, double* C, int ldc);
 // C += sign A B'

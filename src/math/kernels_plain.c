@@ -304,7 +304,7 @@ static bool rgPlainLuPanel(int m, int n, double* A, int lda, int* pivot) {
     return true;
 }
 
-// A few rows, column after column: what is to the right follows at once.
+// A few rows, column after column: columns to the right are updated at once.
 static bool rgSmallLu(int n, double* A, int lda, int* pivot) {
     for (int j = 0; j < n; ++j) {
         double* c = A + (size_t)j * (size_t)lda;

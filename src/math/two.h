@@ -1,4 +1,4 @@
-// Two numbers at a time, on every machine: what compilers turn into one instruction each.
+// Two numbers at a time, on every machine: compilers turn each operation into one instruction.
 #pragma once
 #include "base/base.h"
 

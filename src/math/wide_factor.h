@@ -242,8 +242,8 @@ static void rgMoves_Apply(rgMoves* m, int columns, double* A, size_t lda) {
     }
 }
 
-// One vector of rows: subtract what is above and left, then steps of the unit lower solve with the
-// columns L of these rows.
+// One vector of rows: subtract products of the rows above and left, then steps of the unit lower
+// solve with the columns L of these rows.
 RG_INLINE void rgUnitSolveTile(int cols, int steps, const double* L, const rgTileWork* w) {
     rgTile t;
     rgTile_Load(&t, 1, cols, w);

@@ -13,7 +13,7 @@ typedef struct rgAttachment {
     rgDiagnostics* diagnostics;
     rgArena arena;                // prefixed names, lists
     int offset[rg_partKindCount]; // added to the other's ids
-    rgBodyId base;                // what the other's world becomes
+    rgBodyId base;                // in place of the other's world
     rgPose pose;                  // of the other's world in the base
     bool failed;                  // out of memory
 } rgAttachment;
@@ -33,7 +33,7 @@ static rgResult rgAttachment_Refuse(rgAttachment* a, rgSource source, const char
     return rg_errorArgument;
 }
 
-// ---- what is asked for
+// ---- checks
 
 static bool rgIsRootJoint(const rgModelDef* def, int joint) {
     return def->bodies[def->joints[joint].body.index1 - 1].parent.index1 == 0;
@@ -189,7 +189,7 @@ static int rgMoved(const rgAttachment* a, rgPartKind kind, int id) {
     return id > 0 ? id + a->offset[kind] : 0;
 }
 
-// A body of the other, or what its world becomes; then the pose is one in its world.
+// A body of the other, or the base in place of its world; then the pose is one in its world.
 static rgBodyId rgAttachment_Body(const rgAttachment* a, rgBodyId body, rgPose* pose) {
     if (body.index1 > 0) {
         return (rgBodyId){rgMoved(a, rg_partBody, body.index1)};
@@ -448,7 +448,7 @@ static void rgAttachment_FreeRoots(rgAttachment* a) {
     }
 }
 
-// ---- what is left out, and wishes
+// ---- parts that are left out, and options
 
 static void rgAttachment_Drop(rgAttachment* a, rgPartKind kind) {
     int count = *rgModelDef_Parts(a->other, kind).count, dropped = 0;
@@ -524,7 +524,7 @@ static bool rgIsWorldPlane(const rgShapeDef* shape, rgVec3* normal) {
     return shape->kind == rg_shapePlane && shape->body.index1 == 0 && !shape->visualOnly;
 }
 
-// Two floors at one place would carry twice what one does: as many contacts again.
+// Two floors at one place would make every contact twice.
 static void rgAttachment_ReportFloors(rgAttachment* a, int shapesBefore) {
     const rgShapeDef* shapes = a->def->shapes;
     rgVec3 n, m;

@@ -120,7 +120,7 @@ static void rgCheckBodies(rgCompiler* compiler) {
     }
 }
 
-// What is told where it is has no joints, above it or below it.
+// Kinematic bodies have no joints, above or below them.
 static void rgCheckKinematic(rgCompiler* compiler) {
     const rgModelDef* def = compiler->def;
     bool* below = rgCompiler_Allocate(compiler, def->bodyCount, sizeof(bool)); // a kinematic body
@@ -275,7 +275,7 @@ static void rgCheckMaterial(rgCase* c, const rgMaterial* material) {
     }
 }
 
-// What materials say in vain: the first case of each kind, and how many there are.
+// Properties of materials without effect: the first case of each kind, and the number of cases.
 typedef struct rgIneffective {
     const char* what;
     rgCase first;
@@ -667,7 +667,7 @@ static void rgCheckEqualities(rgCompiler* compiler) {
     }
 }
 
-// What a sensor measures at.
+// Part at which a sensor measures.
 typedef enum rgSensorTarget {
     rg_targetNothing,
     rg_targetJoint,

@@ -64,7 +64,7 @@ void rgDestroyModel(rgModel* model) {
     rgRelease(&allocator, model);
 }
 
-// What could not be added was meant to be there.
+// A part that could not be added is missing: no model without it.
 static void rgCheckRefusal(rgCompiler* compiler) {
     const rgRefusal* refusal = &compiler->def->refusal;
     if (refusal->result != rg_ok) {

@@ -129,7 +129,7 @@ static rgSource rgAddition_Source(rgAddition* add, rgSource source) {
 
 // ---- refusals
 
-// What is being added or changed, for messages.
+// Part that is added or changed, for messages.
 typedef struct rgPart {
     const char* kind;
     const char* name;

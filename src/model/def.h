@@ -22,7 +22,7 @@ typedef struct rgPairDef {
     rgMaterial material;
 } rgPairDef;
 
-// What the arrays of a key speak of: these joints, in the order of their coordinates, and these
+// Parts that the arrays of a key cover: these joints, in the order of their coordinates, and these
 // actuators. Parts that came later or with another definition are neutral. A key whose arrays fit
 // the whole definition speaks of all of it.
 typedef struct rgKeyCover {
@@ -30,7 +30,7 @@ typedef struct rgKeyCover {
     int firstActuator, actuatorCount;
 } rgKeyCover;
 
-// The first addition that failed: what was meant is not in the definition, and compile says so.
+// The first addition that failed: the definition lacks the part, and compile returns its error.
 typedef struct rgRefusal {
     rgResult result; // rg_ok: none
     rgSource source;
@@ -92,19 +92,19 @@ rgResult rgModelDef_JointOrder(const rgModelDef* def, int* order);
 int rgJointSize(rgJointKind kind, bool isVelocity);
 // Coordinates of a range of joints.
 int rgCoordinateCount(const rgModelDef* def, int first, int count, bool isVelocity);
-// What a key speaks of: all, if its arrays fit the whole definition.
+// Parts that a key covers: all, if its arrays fit the whole definition.
 rgKeyCover rgModelDef_KeyCover(const rgModelDef* def, int index);
 // Fix that for all keys, before the definition grows or shrinks.
 void rgModelDef_FixKeyCovers(rgModelDef* def);
 
-// Remove these parts and what cannot be without them. remove.c
+// Remove these parts and all that depend on them. remove.c
 rgResult rgModelDef_RemoveParts(rgModelDef* def, rgPartKind kind, const int* ids, int count,
                                 rgDiagnostics* diagnostics);
 
 // rgModelDef_ExcludePair() with the reason. def.c
 rgResult rgModelDef_Exclude(rgModelDef* def, const rgExcludedPair* pair);
 
-// What two materials make of a pair. filter.c
+// Material of a pair from those of its shapes. filter.c
 rgMaterial rgCombineMaterials(const rgMaterial* a, const rgMaterial* b, rgFrictionRule rule);
 
 // Copies into an arena; NULL gives NULL. On lack of memory *failed becomes true.

@@ -378,7 +378,7 @@ static void rgCountSparseRows(rgModel* model) {
     }
 }
 
-// A row is what is above, the diagonal, and what is below; the last part grows as rows are met.
+// A row has the ancestors, the diagonal, and the descendants; the last part grows as rows are met.
 static void rgFillSparseRows(rgModel* model, int* next) {
     for (int i = 0; i < model->vCount; ++i) {
         const rgDof* dof = &model->dofs[i];

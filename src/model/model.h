@@ -1,9 +1,9 @@
 // Private view of the compiled model: plain arrays that dynamics, collision and world read.
 //
-// Links are what moves: link 0 is the world, link i > 0 has one joint part and hangs on
+// Links are the moving parts: link 0 is the world, link i > 0 has one joint part and hangs on
 // links[i].parent < i. Links are ordered depth first, so a tree is a range of links and of degrees
 // of freedom. Links that are told where they are come after all others, from linkCount on: they
-// have no coordinates, and what runs over links passes them by. A link's frame is chosen for speed
+// have no coordinates, and loops over links leave them out. A link's frame is chosen for speed
 // (its joint's axis is +-x, +-y or +-z through the origin); bodies, shapes and frames carry a
 // constant pose in their link.
 #pragma once
@@ -139,7 +139,7 @@ static inline bool rgModel_IsKinematic(const rgModel* model, int link) {
     return link >= model->linkCount;
 }
 
-// Links of all kinds: what is indexed by link has as many entries.
+// Links of all kinds: arrays indexed by link have as many entries.
 static inline int rgModel_AllLinks(const rgModel* model) {
     return model->linkCount + model->kinematicCount;
 }
@@ -167,16 +167,16 @@ const char* rgPartName(const char* name, int index, char buffer[32]);
 void rgCheckDefinition(rgCompiler* compiler);    // check.c
 bool rgBuildParts(rgCompiler* compiler);         // parts.c: copies of the parts
 bool rgBuildLinks(rgCompiler* compiler);         // links.c: links, dofs, trees, places
-bool rgBuildTransmissions(rgCompiler* compiler); // transmission.c: what they act on
+bool rgBuildTransmissions(rgCompiler* compiler); // transmission.c: their degrees of freedom
 bool rgBuildKeys(rgCompiler* compiler);          // parts.c: keys with complete arrays
 bool rgBuildFilters(rgCompiler* compiler);       // filter.c
 bool rgBuildNames(rgCompiler* compiler);         // names.c
 void rgCheckLinks(rgCompiler* compiler);         // check.c: masses that move
 
-// links.c: what follows from the inertias of bodies and from joints.
+// links.c: derived from the inertias of bodies and from joints.
 void rgModel_SumInertias(rgModel* model);
 void rgModel_SetDofs(rgModel* model);
-// check.c: whether a part may be changed so in a model that is compiled; says what is wrong.
+// check.c: true if a part may be changed so in a compiled model; reports the reason otherwise.
 bool rgCheckChange(rgPartKind kind, int index, const void* part, rgDiagnostics* diagnostics);
 
 // filter.c: rgModel_ShapesMeet() of two shapes of the model, were they not disabled

@@ -170,7 +170,7 @@ bool rgBuildParts(rgCompiler* compiler) {
     return !compiler->outOfMemory;
 }
 
-// The count that an array of a key must have: that of the model, or of what the key speaks of.
+// The count that an array of a key must have: that of the model, or of the parts that it covers.
 static void rgCheckKeySize(rgCompiler* compiler, int index, const char* what, bool given, int count,
                            int expected, int covered) {
     char buffer[32];

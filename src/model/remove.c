@@ -1,4 +1,4 @@
-// Removing parts of a definition: mark what goes, follow the references, then close the gaps.
+// Removing parts of a definition: mark them, follow the references, then close the gaps.
 #include "model/def.h"
 
 #include <stdio.h>
@@ -151,7 +151,7 @@ static void rgShiftRange(const bool* gone, int* first, int* count) {
     *count -= within;
 }
 
-// Arrays that do not fit what they speak of stay as they are; compile complains.
+// Arrays of a wrong length stay as they are; compile reports them.
 static bool rgRemoval_Key(rgRemoval* r, rgKeyDef* key, rgKeyCover* cover) {
     int qCount = rgCoordinateCount(r->def, cover->firstJoint, cover->jointCount, false);
     int vCount = rgCoordinateCount(r->def, cover->firstJoint, cover->jointCount, true);

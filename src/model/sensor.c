@@ -1,4 +1,4 @@
-// Sizes of what sensors read.
+// Sizes of sensor readings.
 #include "model/kinds.h"
 
 #include "base/base.h"

@@ -8,7 +8,7 @@ static int rgPointLink(const rgModel* model, const rgTendonPoint* point) {
                                         : model->framePlaces[point->frame.index1 - 1].link;
 }
 
-// What moves one link and not the other changes their distance.
+// Degrees of freedom that move one link and not the other change their distance.
 static void rgMarkPair(const rgModel* model, int linkA, int linkB, bool* marks) {
     const int links[2] = {linkA, linkB};
     for (int i = 0; i < 2; ++i) {

@@ -588,7 +588,7 @@ static void rgRecorder_Free(rgRecorder* r) {
 }
 
 // Before HDF5 empties what is there, which may be the recording of another program: the file is
-// this recorder's, and the disk has room for what it begins with.
+// this recorder's, and the disk has room for its first rows.
 static rgResult rgRecorder_LockFile(rgRecorder* r, uint64_t growth, rgDiagnostics* diagnostics) {
     const char* fault;
     int reason;

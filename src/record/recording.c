@@ -92,7 +92,7 @@ static int64_t rgRecording_OpenColumn(rgRecording* r, int column) {
 }
 
 // Rows of the last chunk, which the writer of a growing recording writes again and again: a reader
-// may meet it half done, with the checksum of what it was before. Its old rows are the same in
+// may meet it half done, with the checksum of its old content. Its old rows are the same in
 // both.
 static bool rgRecording_IsInMotion(const rgRecording* r, int column, int64_t end) {
     hid_t space = H5Dget_space(r->dataset[column]);

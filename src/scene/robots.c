@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-// Compile what there is so far: joints by name, and a key frame to start from.
+// Compile the definition so far: joints by name, and a key frame to start from.
 static rgModel* rgCompileSoFar(rgSceneBuilder* builder) {
     rgModel* model = NULL;
     rgSceneBuilder_Check(

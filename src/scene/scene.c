@@ -1,4 +1,4 @@
-// The table of scenes, and what can be done with one.
+// The table of scenes, and their functions.
 #include "scene/scene.h"
 
 #include "base/base.h"

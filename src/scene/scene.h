@@ -3,7 +3,7 @@
 #pragma once
 #include "rigor/scene.h"
 
-// Collects a definition and a start state. The first failure stays in result, and what follows does
+// Collects a definition and a start state. The first failure stays in result, and later calls do
 // nothing.
 typedef struct rgSceneBuilder {
     rgModelDef* def;
@@ -50,7 +50,7 @@ void rgSceneBuilder_AddActuator(rgSceneBuilder* builder, const rgActuatorDef* ac
 // Coordinates of a joint that was added by hand, in the order of the model.
 void rgSceneBuilder_AddStart(rgSceneBuilder* builder, const double* q, int qCount, const double* v,
                              int vCount);
-// The key frame "start" from what was collected, with controls (may be NULL).
+// The key frame "start" from the collected poses, with controls (may be NULL).
 void rgSceneBuilder_AddKey(rgSceneBuilder* builder, const double* control, int controlCount);
 // Keep the first failure.
 void rgSceneBuilder_Check(rgSceneBuilder* builder, rgResult result);

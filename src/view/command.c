@@ -139,7 +139,7 @@ static bool rgIsWhole(double x) {
 // Arguments that a command requires beside its name.
 enum { rg_needNothing, rg_needNumber, rg_needVector, rg_needText, rg_needDrag, rg_needDrop };
 
-// Numbers outside low..high (lengths of vectors, sizes of what is dropped) are refused.
+// Numbers outside low..high (lengths of vectors, sizes of dropped bodies) are refused.
 static const struct {
     const char* name;
     rgViewerCommandKind kind;
