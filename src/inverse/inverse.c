@@ -2,6 +2,7 @@
 // recursive Newton-Euler with the impulses. docs/theory/inverse.md.
 #include "inverse/inverse.h"
 #include "math/triple.h"
+#include "world/flight.h"
 #include "world/project.h"
 
 #include <string.h>
@@ -295,6 +296,9 @@ static void rgInverse_RequiredForce(rgInverseCall* call) {
                 1) {
             rgTargetVelocity givenV = rgInverse_TargetVelocity(call);
             rgWorld_FindSubstepForce(world, t, &givenV, work->need);
+        } else if (rgWorld_IsInFlight(world, t)) {
+            rgTargetVelocity givenV = rgInverse_TargetVelocity(call);
+            rgWorld_CorrectFlightForce(world, t, &givenV, work->vRef, work->need);
         }
     }
 }

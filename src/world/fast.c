@@ -93,8 +93,8 @@ static double rgSquare(const double* x, int count) {
 // Angle of the fastest joint of a tree in a step with v [rad]. The change of a rate in the last
 // step, up to the rate, may recur: it counts with RG_FAST_CHANGE_FACTOR, and the predictor does not
 // have it.
-static double rgTreeTurn(const rgModel* model, double dt, int tree, const double* v,
-                         const double* change) {
+double rgTreeTurn(const rgModel* model, double dt, int tree, const double* v,
+                  const double* change) {
     const rgTree* range = &model->trees[tree];
     double most = 0;
     for (int i = range->firstLink; i < range->firstLink + range->linkCount; ++i) {
@@ -391,8 +391,8 @@ rgResult rgWorld_MoveInSubsteps(rgWorld* world, int tree, int count) {
 
 // The target is a v+ of step coordinates, or has the linear velocity of a free joint in the axes
 // that it ends with. error := target less the velocity that the tree ends with.
-static double rgVelocityError(const rgNext* next, const rgModel* model, int tree,
-                              const rgTargetVelocity* target, const double* v, double* error) {
+double rgVelocityError(const rgNext* next, const rgModel* model, int tree,
+                       const rgTargetVelocity* target, const double* v, double* error) {
     const rgTree* range = &model->trees[tree];
     const rgLink* link = &model->links[range->firstLink];
     double most = 0;
@@ -496,6 +496,9 @@ bool rgFastTrees_Create(rgFastTrees* fast, rgHeap* heap, const rgModel* model) {
     fast->substepForce = rgHeap_Allocate(heap, nv, sizeof(double), &good);
     fast->substepTau = rgHeap_Allocate(heap, nv, sizeof(double), &good);
     fast->substepAdded = rgHeap_Allocate(heap, nv, sizeof(double), &good);
+    fast->flightQ = rgHeap_Allocate(heap, model->qCount, sizeof(double), &good);
+    fast->flightV = rgHeap_Allocate(heap, nv, sizeof(double), &good);
+    fast->flightMidV = rgHeap_Allocate(heap, nv, sizeof(double), &good);
     fast->isFast = rgHeap_Allocate(heap, info->treeCount, sizeof(bool), &good);
     fast->isTransported = rgHeap_Allocate(heap, info->treeCount, sizeof(bool), &good);
     fast->projectedV = rgHeap_Allocate(heap, nv, sizeof(double), &good);

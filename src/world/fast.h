@@ -5,6 +5,7 @@
 typedef struct rgConstraintSet rgConstraintSet;
 typedef struct rgFreeMotion rgFreeMotion;
 typedef struct rgHeap rgHeap;
+typedef struct rgNext rgNext;
 
 typedef struct rgFastTrees {
     bool* isFast;             // per tree
@@ -18,6 +19,9 @@ typedef struct rgFastTrees {
     double* substepForce;     // vCount
     double* substepTau;       // vCount
     double* substepAdded;     // vCount
+    double* flightQ;          // qCount: of trees in flight, after both halves of the step
+    double* flightV;          // vCount
+    double* flightMidV;       // vCount
 } rgFastTrees;
 
 // A given v+; inBody: the linear velocity of a free joint is in the axes that it ends with.
@@ -49,10 +53,16 @@ bool rgWorld_BecomesFast(rgWorld* world, int tree, const double* v);
 rgResult rgWorld_TransportFast(rgWorld* world);
 // Velocity of the coordinates of fast trees at q+.
 rgResult rgUpdateFastVelocity(rgWorld* world);
+// Angle of the fastest joint of a tree in a step with v [rad]; change: NULL, or that of v in the
+// last step.
+double rgTreeTurn(const rgModel* model, double dt, int tree, const double* v, const double* change);
 // Number of substeps of a tree without rows.
 int rgFreeMotion_CountSubsteps(const rgFreeMotion* motion, const rgKinematics* kinematics,
                                double dt, int tree);
 rgResult rgWorld_MoveInSubsteps(rgWorld* world, int tree, int count);
+// error := target less v; returns its largest entry.
+double rgVelocityError(const rgNext* next, const rgModel* model, int tree,
+                       const rgTargetVelocity* target, const double* v, double* error);
 // Inverse dynamics of fast trees: velocity of the rows with which a tree ends at the target.
 void rgWorld_FindFast(rgWorld* world, int tree, const rgTargetVelocity* target, double* v);
 // Force, beside those of the step, that makes the rows of a tree end with v.

@@ -1,4 +1,5 @@
 // One time step: the method's table of contents. docs/theory/step.md.
+#include "world/flight.h"
 #include "world/world.h"
 
 #include <string.h>
@@ -86,6 +87,7 @@ static rgStep rgFinish(rgStep step) {
     rgRun(&step, rg_stagePosition, rgIntegratePositions); // Q, v+         -> q+
     rgRun(&step, rg_stageProject, rgProjectPosition);     // q+            -> loops closed, apart
     rgRun(&step, rg_stageVelocity, rgUpdateBodyVelocity); // v+            -> in axes of q+
+    rgRun(&step, rg_stageVelocity, rgExtrapolateFlight);  // q+, v+        -> at fourth order
     return step;
 }
 
