@@ -197,7 +197,7 @@ rgResult rgAssembleProblem(rgStep* step) {
     rgWorld* world = step->world;
     rgResult result = rg_ok;
     if (step->pass == 0) {
-        world->constraints.restitutionPass = 0;
+        rgWorld_StartRestitution(world);
         result = rgWorld_DeactivateContacts(world);
         memset(world->constraints.solved, 0, (size_t)world->model->treeCount * sizeof(bool));
     } else if (step->movesFreely) {

@@ -10,6 +10,7 @@ typedef struct rgTransmission rgTransmission;
 typedef struct rgIsland {
     int parent;        // tree of the island; itself at the root
     bool limited;      // rebounds less than Newton's law says
+    bool jams;         // per tree: no impulses were found that rebound; none do in this step
     bool projects;     // project.c: penetration or loops
     double share;      // of the rebound, in the last pass
     double work, hits; // of contacts, and scale of it: energy of the impacts [J]
@@ -138,6 +139,10 @@ void rgUpdateEnergyTanks(rgWorld* world);
 // Revise the share of the rebound of islands whose contacts add energy. last: take the largest
 // share that is allowed. True: some share has changed.
 bool rgReviseRestitution(rgWorld* world, bool last);
+// Let all impacts rebound, at the start of a step.
+void rgWorld_StartRestitution(rgWorld* world);
+// True if an island is unsolved whose impacts rebound; they do not any more.
+bool rgWorld_StopRebounds(rgWorld* world, const rgContactReport* report);
 // Share of the rebound of a contact.
 double rgConstraintSet_RestitutionShare(const rgConstraintSet* constraints,
                                         const rgContactSet* contacts, const rgModel* model,

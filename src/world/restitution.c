@@ -22,7 +22,8 @@ int rgRowIsland(const rgConstraintSet* constraints, int row) {
 void rgConnectIslands(rgConstraintSet* constraints, const rgModel* model) {
     const rgRows* rows = &constraints->rows;
     for (int i = 0; i < model->info.treeCount; ++i) {
-        constraints->islands[i] = (rgIsland){.parent = i, .share = 1, .high = 1};
+        bool jams = constraints->islands[i].jams;
+        constraints->islands[i] = (rgIsland){.parent = i, .share = 1, .high = 1, .jams = jams};
     }
     for (int r = 0; r < rows->rowCount && model->info.treeCount > 1; ++r) {
         int last = -1;
@@ -63,16 +64,23 @@ static void rgMeasureIslands(rgWorld* world) {
     }
 }
 
+static int rgPointTree(const rgContactSet* contacts, const rgModel* model,
+                       const rgContactPoint* point) {
+    int a = model->links[contacts->colliders[point->colliderA].link].tree;
+    int b = model->links[contacts->colliders[point->colliderB].link].tree;
+    return a >= 0 ? a : b;
+}
+
 double rgConstraintSet_RestitutionShare(const rgConstraintSet* constraints,
                                         const rgContactSet* contacts, const rgModel* model,
                                         const rgContactPoint* point) {
-    if (constraints->restitutionPass == 0) {
-        return 1;
+    int tree = rgPointTree(contacts, model, point);
+    if (tree < 0 || constraints->islands[tree].jams) {
+        return 0;
     }
-    const rgLink* links = model->links;
-    int a = links[contacts->colliders[point->colliderA].link].tree;
-    int b = links[contacts->colliders[point->colliderB].link].tree;
-    return constraints->islands[rgFindIsland(constraints->islands, a >= 0 ? a : b)].share;
+    return constraints->restitutionPass == 0
+               ? 1
+               : constraints->islands[rgFindIsland(constraints->islands, tree)].share;
 }
 
 // Islands whose contacts did work. Rounding and the solver's tolerance are no work.
@@ -140,6 +148,39 @@ static bool rgHasRestitution(const rgContactSet* contacts) {
         }
     }
     return false;
+}
+
+void rgWorld_StartRestitution(rgWorld* world) {
+    world->constraints.restitutionPass = 0;
+    for (int i = 0; i < world->model->info.treeCount; ++i) {
+        world->constraints.islands[i].jams = false;
+    }
+}
+
+// constraints.7: gamma_n < 0 with friction, or between two impacts, may have no solution, e = 0 has
+// one. Of an island whose impulses solve nothing, no impact rebounds in this step.
+bool rgWorld_StopRebounds(rgWorld* world, const rgContactReport* report) {
+    const rgRows* rows = &world->constraints.rows;
+    int block = report->residual.block;
+    if (rows->rowCount == 0 || report->status == rg_contactSolved || block < 0 ||
+        rgRows_Columns(rows, rows->blocks[block].firstRow) == 0 ||
+        !rgHasRestitution(&world->contacts)) {
+        return false;
+    }
+    rgConnectIslands(&world->constraints, world->model);
+    rgIsland* islands = world->constraints.islands;
+    int island = rgRowIsland(&world->constraints, rows->blocks[block].firstRow);
+    bool rebounds = false;
+    for (int i = 0; i < world->contacts.pointCount; ++i) {
+        const rgContactPoint* point = &world->contacts.points[i];
+        int tree = rgPointTree(&world->contacts, world->model, point);
+        rebounds = rebounds || (point->restitutionBias < 0 && tree >= 0 && !islands[tree].jams &&
+                                rgFindIsland(islands, tree) == island);
+    }
+    for (int i = 0; i < world->model->info.treeCount && rebounds; ++i) {
+        islands[i].jams = islands[i].jams || rgFindIsland(islands, i) == island;
+    }
+    return rebounds;
 }
 
 // constraints.7

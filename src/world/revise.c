@@ -27,7 +27,10 @@ bool rgRevise(rgStep* step) {
     // Only restitution is revised at the bounds of a step, for the last time.
     bool last = pass >= RG_MOST_PASSES || step->factorizationCount >= RG_MOST_FACTORIZATIONS;
     rgWorld_StorePassImpulses(world);
-    unsigned why = last ? 0 : rgReviseContacts(world, pass, &step->movesFreely);
+    bool jams = rgWorld_StopRebounds(world, &step->report->contact);
+    unsigned why = jams   ? rg_reviseRestitution
+                   : last ? 0
+                          : rgReviseContacts(world, pass, &step->movesFreely);
     if (why != 0) {
         world->constraints.restitutionPass = 0; // islands may be others
     } else if (rgReviseRestitution(world, last)) {

@@ -400,6 +400,32 @@ static void test_nothing_tunnels(void** state) {
     SceneEnd(&scene);
 }
 
+// A ball on a rail that dips into the floor: where friction holds more than the normal force pushes
+// back, no impulse makes it rebound as Newton's law says. It stops; one with less friction
+// rebounds.
+static void test_rebound_without_a_solution(void** state) {
+    (void)state;
+    const double mus[] = {0.8, 0.3};
+    for (int k = 0; k < 2; ++k) {
+        rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+        def.hasGravity = true;
+        def.restitution = 1;
+        Scene scene = SceneStart();
+        ScenePlane(&scene, mus[k], rgQuatIdentity());
+        Solid ball = SolidOf(rg_shapeSphere, rgVec(0.1, 0, 0), 1, rgVec(0, 0, 0.15));
+        ball.material.mu = mus[k];
+        rgBodyId body = SceneBody(&scene, &ball, (rgBodyId){0});
+        SceneJoint(&scene, body, rg_jointPrismatic, rgVec(0, 0, 0),
+                   rgVec(2 / sqrt(5), 0, -1 / sqrt(5)));
+        SceneMake(&scene, &def);
+        SceneSetVelocity(&scene, 0, 1, (double[]){1});
+        SceneRun(&scene, 150);
+        assert_int_equal(rgWorld_UnconvergedSteps(scene.world), 0);
+        EXPECT_NEAR(rgWorld_Velocities(scene.world, NULL)[0], k == 0 ? 0 : -1, 1e-9);
+        SceneEnd(&scene);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rebound),
@@ -413,6 +439,7 @@ int main(void) {
         cmocka_unit_test(test_narrow_cradle),
         cmocka_unit_test(test_friction_of_impact_and_sliding),
         cmocka_unit_test(test_impacts_add_no_energy),
+        cmocka_unit_test(test_rebound_without_a_solution),
         cmocka_unit_test(test_nothing_tunnels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
