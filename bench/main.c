@@ -30,6 +30,7 @@ static const rgVerb rgMeasurements[] = {
     {"generate", "collections of contact problems, as FCLIB files", rgBench_Generate},
     {"inverse", "inverse dynamics with contacts: an arm that slides on a wall", rgBench_Inverse},
     {"kernels", "dense kernels, beside OpenBLAS", rgBench_Kernels},
+    {"lanes", "contact problems in bulk, on one core and on GPUs", rgBench_Lanes},
     {"physics", "experiments with known answers", rgBench_Physics},
     {"pile", "a falling pile, beside Bullet", rgBench_Pile},
     {"simulate", "steps per second of whole simulations, beside MuJoCo", rgBench_Simulate},

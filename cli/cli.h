@@ -26,6 +26,7 @@ int rgCli_Demo(int argc, char** argv);
 int rgCli_Dynamics(int argc, char** argv);
 int rgCli_Identify(int argc, char** argv);
 int rgCli_Derive(int argc, char** argv);
+int rgCli_Devices(int argc, char** argv);
 int rgCli_Inverse(int argc, char** argv);
 int rgCli_New(int argc, char** argv);
 int rgCli_Plot(int argc, char** argv);

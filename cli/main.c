@@ -29,6 +29,7 @@ static const rgVerb verbs[] = {
     {"Solver", NULL, NULL},
     {"solve", "solve contact problems in FCLIB files", rgCli_Solve},
     {"bench", "measure accuracy and speed, beside other engines", rgCli_Bench},
+    {"devices", "list the GPUs that can be used, or why there are none", rgCli_Devices},
 };
 
 // Exit without destructors of libraries: OpenBLAS hangs at the end while its threads lack memory in

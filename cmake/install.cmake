@@ -3,7 +3,7 @@
 install(TARGETS rigor EXPORT ${RIGOR_NAME}Targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS rigor_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(RIGOR_CONTACT_ONLY)
-    install(FILES include/rigor/base.h include/rigor/contact.h
+    install(FILES include/rigor/base.h include/rigor/contact.h include/rigor/device.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rigor)
 else()
     install(DIRECTORY include/rigor DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

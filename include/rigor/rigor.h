@@ -6,6 +6,7 @@
 #include "rigor/collision.h"
 #include "rigor/contact.h"
 #include "rigor/derivative.h"
+#include "rigor/device.h"
 #include "rigor/dynamics.h"
 #include "rigor/fclib.h"
 #include "rigor/identify.h"

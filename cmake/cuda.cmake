@@ -1,0 +1,42 @@
+# librigor_cuda.so: the lanes (src/lanes) on GPUs of NVIDIA, where nvcc is found. librigor opens it at run time;
+# nothing links with it, and without it nothing else is missing. Machine code for the listed compute capabilities,
+# and PTX of the first for all others, which the driver compiles at start.
+set(RIGOR_CUDA AUTO CACHE STRING "Build librigor_cuda.so: AUTO (release builds, where there is nvcc), ON, OFF")
+set(RIGOR_CUDA_CODE 80 90 100 120 CACHE STRING "Compute capabilities that librigor_cuda.so has machine code for")
+
+if(RIGOR_CUDA STREQUAL "AUTO" AND (RIGOR_SANITIZE OR NOT CMAKE_BUILD_TYPE STREQUAL "Release"))
+    return()
+endif()
+if(RIGOR_CUDA STREQUAL "AUTO" OR RIGOR_CUDA)
+    find_program(RIGOR_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin /usr/local/cuda/bin)
+endif()
+if(NOT RIGOR_NVCC)
+    if(RIGOR_CUDA AND NOT RIGOR_CUDA STREQUAL "AUTO")
+        message(FATAL_ERROR "RIGOR_CUDA is ON and nvcc is not to be found (RIGOR_NVCC)")
+    endif()
+    return()
+endif()
+
+execute_process(COMMAND ${RIGOR_NVCC} --list-gpu-code OUTPUT_VARIABLE nvcc_known)
+set(cuda_code)
+foreach(code IN LISTS RIGOR_CUDA_CODE)
+    if(nvcc_known MATCHES "sm_${code}\n")
+        list(APPEND cuda_code -gencode arch=compute_${code},code=sm_${code})
+        if(NOT cuda_ptx)
+            set(cuda_ptx -gencode arch=compute_${code},code=compute_${code})
+        endif()
+    endif()
+endforeach()
+# No contraction, as everywhere: the same bits as on the host.
+file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/lanes/*.cu ${PROJECT_SOURCE_DIR}/src/lanes/*.h)
+set(cuda_library ${PROJECT_BINARY_DIR}/librigor_cuda.so)
+add_custom_command(OUTPUT ${cuda_library}
+    COMMAND ${RIGOR_NVCC} -std=c++17 -O3 --threads 2 ${cuda_code} ${cuda_ptx} -fmad=false -cudart static
+        -Xcompiler -fPIC,-fvisibility=hidden,-ffp-contract=off -Xlinker --as-needed,--version-script=${PROJECT_SOURCE_DIR}/cmake/cuda.map
+        -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src -shared -o ${cuda_library}
+        ${PROJECT_SOURCE_DIR}/src/lanes/cuda.cu
+    DEPENDS ${cuda_sources} ${PROJECT_SOURCE_DIR}/src/contact/tuning.h ${PROJECT_SOURCE_DIR}/src/base/base.h
+        ${PROJECT_SOURCE_DIR}/include/rigor/device.h ${PROJECT_SOURCE_DIR}/include/rigor/contact.h
+    COMMENT "Building librigor_cuda.so" VERBATIM)
+add_custom_target(rigor_cuda ALL DEPENDS ${cuda_library})
+install(FILES ${cuda_library} DESTINATION ${CMAKE_INSTALL_LIBDIR})
