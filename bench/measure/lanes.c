@@ -252,6 +252,28 @@ static rgAnswer rgSolveMany(const rgRecord* record, const rgContactBatchDef* def
     return answer;
 }
 
+static int rgCompareInts(const void* a, const void* b) {
+    return *(const int*)a - *(const int*)b;
+}
+
+// Distribution over the problems that the lanes solved.
+static void rgPrintIterations(const rgAnswer* answer, int batch) {
+    static const double shares[] = {0.5, 0.9, 0.99, 0.999, 0.9999, 1};
+    int count = 0, *iterations = malloc(((size_t)batch + 1) * sizeof(int));
+    for (int i = 0; i < batch; ++i) {
+        if (answer->outcomes[i].source != rg_sourceHost) {
+            iterations[count++] = answer->outcomes[i].iterationCount;
+        }
+    }
+    qsort(iterations, (size_t)count, sizeof(int), rgCompareInts);
+    printf("  lanes: iterations");
+    for (int i = 0; i < 6 && count > 0; ++i) {
+        printf("  %g %%: %d", 100 * shares[i], iterations[(int)(shares[i] * (count - 1))]);
+    }
+    printf("\n");
+    free(iterations);
+}
+
 static void rgPrintAnswer(const rgAnswer* answer, int batch) {
     const rgContactBatchReport* report = &answer->report;
     double* residuals = malloc((size_t)batch * sizeof(double));
@@ -271,6 +293,7 @@ static void rgPrintAnswer(const rgAnswer* answer, int batch) {
            (double)iterations / (count > 0 ? count : 1));
     if (count > 0) {
         rgPrintResiduals("lanes", residuals, count);
+        rgPrintIterations(answer, batch);
     }
     free(residuals);
 }

@@ -12,7 +12,7 @@
 typedef struct rgLaneInput {
     rgLaneBatch batch; // pointers to the host's memory
     int problemCount;
-    int64_t matrixCount, groupCount, rowCount;
+    int64_t matrixCount, groupCount, rowCount, factorCount;
     int classCount;
     int classBytes[RG_LANE_CLASSES];
     int classStart[RG_LANE_CLASSES + 1]; // into order
@@ -22,7 +22,8 @@ typedef struct rgLaneInput {
 // What a batch has loaded, with the start of its last solve.
 const rgLaneInput* rgContactBatch_Input(const rgContactBatch* batch);
 
-// Bytes that the lanes of one problem use.
+// Bytes that the lanes of one problem use, and numbers of its factor of M.
+int64_t rgLaneFactors(int velocities, int form);
 int64_t rgLaneBytes(int rows, int groups, int velocities, int form);
 
 // Solve on the host: quick over the given problems, then thorough over what is left.

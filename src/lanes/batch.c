@@ -20,6 +20,7 @@ struct rgContactBatch {
     rgLaneProblem* problems;
     rgLaneGroup* groups;
     double* matrices;
+    double* factors;
     double* rows; // g, R, length, start, lambda, sigma: input.rowCount each
     rgLaneOutcome* outcomes;
     rgContactLack* lacks;
@@ -38,6 +39,7 @@ static void rgContactBatch_Forget(rgContactBatch* batch) {
     rgRelease(allocator, batch->problems);
     rgRelease(allocator, batch->groups);
     rgRelease(allocator, batch->matrices);
+    rgRelease(allocator, batch->factors);
     rgRelease(allocator, batch->rows);
     rgRelease(allocator, batch->outcomes);
     rgRelease(allocator, batch->lacks);
@@ -45,7 +47,7 @@ static void rgContactBatch_Forget(rgContactBatch* batch) {
     rgRelease(allocator, batch->left);
     batch->problems = NULL;
     batch->groups = NULL;
-    batch->matrices = batch->rows = NULL;
+    batch->matrices = batch->factors = batch->rows = NULL;
     batch->outcomes = NULL;
     batch->lacks = NULL;
     batch->order = batch->left = NULL;
@@ -299,12 +301,16 @@ static rgResult rgContactBatch_Allocate(rgContactBatch* batch) {
     batch->groups =
         rgAllocate(allocator, (size_t)RG_MAX(input->groupCount, 1), sizeof(rgLaneGroup));
     batch->matrices = rgAllocate(allocator, (size_t)RG_MAX(input->matrixCount, 1), sizeof(double));
+    // on a device they are there
+    size_t factors = batch->cuda != NULL ? 1 : (size_t)RG_MAX(input->factorCount, 1);
+    batch->factors = rgAllocate(allocator, factors, sizeof(double));
     batch->rows = rgAllocate(allocator, (size_t)RG_MAX(input->rowCount, 1), 6 * sizeof(double));
     batch->outcomes = rgAllocate(allocator, count, sizeof(rgLaneOutcome));
     batch->order = rgAllocate(allocator, count, sizeof(int));
     batch->left = rgAllocate(allocator, count, sizeof(int));
-    bool done = batch->groups != NULL && batch->matrices != NULL && batch->rows != NULL &&
-                batch->outcomes != NULL && batch->order != NULL && batch->left != NULL;
+    bool done = batch->groups != NULL && batch->matrices != NULL && batch->factors != NULL &&
+                batch->rows != NULL && batch->outcomes != NULL && batch->order != NULL &&
+                batch->left != NULL;
     int64_t rows = input->rowCount;
     input->batch = (rgLaneBatch){
         .problems = batch->problems,
@@ -316,6 +322,7 @@ static rgResult rgContactBatch_Allocate(rgContactBatch* batch) {
         .start = batch->rows + 3 * rows,
         .lambda = batch->rows + 4 * rows,
         .sigma = batch->rows + 5 * rows,
+        .factors = batch->factors,
         .outcomes = batch->outcomes,
         .tolerance = batch->def.tolerance,
     };
@@ -337,10 +344,12 @@ static rgResult rgContactBatch_Measure(rgContactBatch* batch, int count) {
         problem->matrix = input->matrixCount;
         problem->group = input->groupCount;
         problem->row = input->rowCount;
+        problem->factor = input->factorCount;
         input->rowCount += problem->rows;
         if (batch->lacks[i] == rg_lackNothing) {
             input->matrixCount += rgLaneProblem_MatrixCount(problem);
             input->groupCount += problem->groups;
+            input->factorCount += rgLaneFactors(problem->velocities, problem->form);
         }
     }
     return rg_ok;

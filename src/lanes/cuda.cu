@@ -116,8 +116,8 @@ static rgResult rgCuda_Info(int index, rgDeviceInfo* info) {
 
 static void rgForget(rgCudaSolver* solver) {
     const void* all[] = {solver->batch.problems, solver->batch.matrices, solver->batch.groups,
-                         solver->batch.velocity, solver->batch.outcomes, solver->order,
-                         solver->rest,           solver->restCount};
+                         solver->batch.velocity, solver->batch.outcomes, solver->batch.factors,
+                         solver->order,          solver->rest,           solver->restCount};
     for (const void* memory : all) {
         cudaFree(const_cast<void*>(memory));
     }
@@ -197,7 +197,7 @@ static rgResult rgCuda_Load(rgCudaSolver* solver, const rgLaneInput* input,
     const rgLaneBatch* from = &input->batch;
     rgLaneBatch* to = &solver->batch;
     int ordered = input->classStart[input->classCount];
-    const double* rows = NULL;
+    const double *rows = NULL, *factors = NULL;
     const rgLaneOutcome* outcomes = NULL;
     const int *order = NULL, *rest = NULL, *restCount = NULL;
     bool done = RG_DONE(cudaSetDevice(solver->device));
@@ -209,6 +209,8 @@ static rgResult rgCuda_Load(rgCudaSolver* solver, const rgLaneInput* input,
     to->velocity = rows;
     done = done && rgBring((const rgLaneOutcome*)NULL, input->problemCount, &outcomes, why);
     to->outcomes = const_cast<rgLaneOutcome*>(outcomes);
+    done = done && rgBring((const double*)NULL, input->factorCount, &factors, why);
+    to->factors = const_cast<double*>(factors);
     done = done && rgBring(input->order, ordered, &order, why);
     solver->order = const_cast<int*>(order);
     done = done && rgBring((const int*)NULL, ordered, &rest, why);

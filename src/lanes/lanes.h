@@ -14,10 +14,14 @@
 
 #if defined(__CUDACC__)
 
+// Before a loop: not unrolled. Warps are at different places of a long program, and waiting for
+// instructions costs a device more than anything else.
+#define RG_COMPACT    _Pragma("unroll 1")
 #define RG_LANE_FN    static __device__
+#define RG_LANE_CALL  static __device__ __noinline__
 #define RG_BOTH_FN    static __host__ __device__
 #define RG_THIS       ((int)(threadIdx.x & 31u))
-#define RG_EACH(i, n) for (int i = RG_THIS; i < (n); i += RG_LANE_COUNT)
+#define RG_EACH(i, n) RG_COMPACT for (int i = RG_THIS; i < (n); i += RG_LANE_COUNT)
 #define RG_ONE()      if (RG_THIS == 0)
 #define RG_SYNC()     __syncwarp()
 
@@ -58,32 +62,34 @@ RG_LANE_FN inline double rgLane_LargestOfAll(double part) {
         (out) = rgLane_LargestOfAll(rgPart);                                                       \
     } while (0)
 
-// Index from first to n - 1 of the largest |x[index * stride]|; of several, the lowest.
+// Index from first to n - 1 of the largest |x[index * stride]|; of several, the lowest. Numbers
+// without their sign have the order of their bits; what is not a number comes last.
 RG_LANE_FN inline int rgLane_LargestAt(const double* x, int stride, int first, int n) {
-    double best = -1;
+    unsigned long long best = 0;
     int index = first;
-    for (int i = first + RG_THIS; i < n; i += RG_LANE_COUNT) {
+    RG_COMPACT for (int i = first + RG_THIS; i < n; i += RG_LANE_COUNT) {
         double a = fabs(x[i * stride]);
-        if (a > best) {
-            best = a;
+        unsigned long long bits = a == a ? (unsigned long long)__double_as_longlong(a) + 1 : 0;
+        if (bits > best) {
+            best = bits;
             index = i;
         }
     }
-    for (int step = RG_LANE_COUNT / 2; step > 0; step /= 2) {
-        double other = __shfl_xor_sync(0xffffffffu, best, step);
-        int at = __shfl_xor_sync(0xffffffffu, index, step);
-        if (other > best || (other == best && at < index)) {
-            best = other;
-            index = at;
-        }
-    }
-    return index;
+    unsigned high = (unsigned)(best >> 32);
+    unsigned most = __reduce_max_sync(0xffffffffu, high);
+    unsigned low = high == most ? (unsigned)best : 0;
+    unsigned least = __reduce_max_sync(0xffffffffu, low);
+    unsigned mine = high == most && low == least && best > 0 ? (unsigned)index : 0x7fffffffu;
+    unsigned at = __reduce_min_sync(0xffffffffu, mine);
+    return at == 0x7fffffffu ? first : (int)at;
 }
 
 #else
 
-#define RG_LANE_FN static
-#define RG_BOTH_FN static
+#define RG_COMPACT
+#define RG_LANE_FN   static
+#define RG_LANE_CALL static
+#define RG_BOTH_FN   static
 // Lanes in reverse order find an RG_EACH that depends on the order: test/lanes.
 #if defined(RG_LANES_REVERSED)
 #define RG_EACH(i, n) for (int i = (n)-1; i >= 0; --i)

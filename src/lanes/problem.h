@@ -25,6 +25,7 @@ typedef struct rgLaneProblem {
     int rows, velocities, groups;
     int form;
     int64_t matrix, group, row; // first of its matrix numbers, groups and rows
+    int64_t factor;             // first of its numbers in factors
     double reference;           // rgContactProblem.referenceVelocity
 } rgLaneProblem;
 
@@ -55,6 +56,7 @@ typedef struct rgLaneBatch {
     const double* start; // impulses to begin with
     double* lambda;      // in K
     double* sigma;
+    double* factors;         // of M, scratch
     rgLaneOutcome* outcomes; // per problem
     double tolerance;
 } rgLaneBatch;

@@ -11,6 +11,10 @@ int64_t rgLaneBytes(int rows, int groups, int velocities, int form) {
     return (int64_t)sizeof(double) * rgLaneWork_Place(NULL, NULL, rows, groups, velocities, form);
 }
 
+int64_t rgLaneFactors(int velocities, int form) {
+    return rgLaneFactorCount(velocities, form);
+}
+
 void rgLaneSolveOne(const rgLaneBatch* batch, int problem, rgLaneEffort effort, double* memory) {
     rgLaneSolve(batch, problem, effort, memory, batch->outcomes + problem);
 }

@@ -20,7 +20,7 @@ typedef struct rgLaneWork {
     int n, q;      // rows, groups
     int ld;        // of G, odd: lanes with neighbouring rows use different banks
     double *G, *K; // scaled G + R; matrix of a Newton step with its right-hand side, or W
-    double* L;     // Cholesky factor of M, with the reciprocals of its diagonal
+    double* L;     // factor of M, in the place of G before that and after it
     double *lambda, *sigma, *F, *step, *moved, *lambda2, *sigma2, *centre, *best; // n
     double *g, *factor; // n: scaled free velocity; scaled over given impulses
     double* tangent;    // n: directions of slip and mu of a contact
@@ -35,26 +35,30 @@ typedef struct rgLaneWork {
     int pastCount, iterations, sweeps;
 } rgLaneWork;
 
-// Numbers of the memory that a problem takes; with a work, its arrays in this memory.
+// Numbers that the factor of M takes: its lower triangle by rows and the reciprocals of its
+// diagonal.
+RG_BOTH_FN inline int rgLaneFactorCount(int nv, int form) {
+    return form == rg_laneMass ? nv * (nv + 1) / 2 + nv : 0;
+}
+
+// Numbers of the memory that a problem takes; with a work, its arrays in this memory. The factor of
+// M is in the place of G before G is formed and for the judge; W is in the place of K and of the
+// vectors, before there are any.
 RG_BOTH_FN inline int rgLaneWork_Place(rgLaneWork* work, double* memory, int n, int q, int nv,
                                        int form) {
     int ld = n | 1;
+    int factor = rgLaneFactorCount(nv, form);
+    int square = n * ld > factor ? n * ld : factor;
+    int wide = n * ((n + 1) | 1) > nv ? n * ((n + 1) | 1) : nv;
+    int vectors = 13 * n + 5 * q + RG_NEWTON_ITERATIONS + (n + 2 * q + 1) / 2;
     int whitened = form == rg_laneDense ? 0 : n * (nv | 1);
-    int matrix = n * ((n + 1) | 1);
-    int wide = whitened > matrix ? whitened : matrix;
-    int factor = form == rg_laneMass ? nv * (nv + 1) / 2 : 0;
-    int whole = n > nv ? n : nv; // the judge has vectors of velocities in the place of K
-    wide = wide > 2 * whole ? wide : 2 * whole;
-    int ints = (n + 2 * q + 1) / 2;
-    int count = n * ld + wide + factor + 13 * n + 5 * q + RG_NEWTON_ITERATIONS + ints;
     if (work != NULL) {
-        double* next = memory;
+        double* next = memory + square;
         work->n = n;
         work->q = q;
         work->ld = ld;
-        work->G = next, next += n * ld;
+        work->G = work->L = memory;
         work->K = next, next += wide;
-        work->L = next, next += factor;
         work->lambda = next, next += n;
         work->sigma = next, next += n;
         work->F = next, next += n;
@@ -78,7 +82,7 @@ RG_BOTH_FN inline int rgLaneWork_Place(rgLaneWork* work, double* memory, int n, 
         work->first = work->unknown + n;
         work->state = work->first + q;
     }
-    return count;
+    return square + (wide + vectors > whitened ? wide + vectors : whitened);
 }
 
 RG_LANE_FN inline double rgLaneMost(double a, double b) {
@@ -93,13 +97,13 @@ RG_LANE_FN inline double rgLaneLeast(double a, double b) {
 RG_LANE_FN inline double rgLaneDot(const double* x, const double* y, int n) {
     double a = 0, b = 0, c = 0, d = 0;
     int k = 0;
-    for (; k + 3 < n; k += 4) {
+    RG_COMPACT for (; k + 3 < n; k += 4) {
         a += x[k] * y[k];
         b += x[k + 1] * y[k + 1];
         c += x[k + 2] * y[k + 2];
         d += x[k + 3] * y[k + 3];
     }
-    for (; k < n; ++k) {
+    RG_COMPACT for (; k < n; ++k) {
         a += x[k] * y[k];
     }
     return (a + b) + (c + d);
@@ -234,35 +238,37 @@ RG_LANE_FN inline int rgLaneTriangleRow(int e) {
     return row;
 }
 
-// M = L L'. False when a pivot is not positive.
+// M = L L', kept for the judge, too. False when a pivot is not positive.
 RG_LANE_FN int rgLane_FactorMass(rgLaneWork* work, const double* M) {
-    int nv = work->problem->velocities;
-    double* L = work->L;
-    RG_EACH(e, rgLaneTriangle(nv, 0)) {
+    int nv = work->problem->velocities, count = rgLaneTriangle(nv, 0);
+    double* kept = work->batch->factors + work->problem->factor;
+    double *L = work->L, *inverses = L + count;
+    RG_EACH(e, count) {
         L[e] = M[e];
     }
     RG_SYNC();
-    for (int j = 0; j < nv; ++j) {
-        double diagonal = L[rgLaneTriangle(j, j)];
-        if (!(diagonal > 0 && diagonal < INFINITY)) {
+    RG_COMPACT for (int j = 0; j < nv; ++j) {
+        double* pivot = L + rgLaneTriangle(j, 0);
+        RG_EACH(i, nv - j) {
+            double* row = L + rgLaneTriangle(j + i, 0);
+            row[j] -= rgLaneDot(row, pivot, j);
+        }
+        RG_SYNC();
+        if (!(pivot[j] > 0 && pivot[j] < INFINITY)) {
             return 0;
         }
-        double inverse = 1 / sqrt(diagonal);
-        RG_SYNC();
+        double inverse = 1 / sqrt(pivot[j]);
         RG_EACH(i, nv - j) {
-            double* entry = L + rgLaneTriangle(j + i, j);
-            *entry = i == 0 ? inverse : *entry * inverse;
-        }
-        RG_SYNC();
-        RG_EACH(i, nv - j - 1) {
-            int row = j + 1 + i;
-            double* entries = L + rgLaneTriangle(row, 0);
-            double c = entries[j];
-            for (int k = j + 1; k <= row; ++k) {
-                entries[k] -= c * L[rgLaneTriangle(k, j)];
+            if (i == 0) {
+                inverses[j] = inverse;
+            } else {
+                L[rgLaneTriangle(j + i, j)] *= inverse;
             }
         }
         RG_SYNC();
+    }
+    RG_EACH(e, count + nv) {
+        kept[e] = L[e];
     }
     return 1;
 }
@@ -271,8 +277,8 @@ RG_LANE_FN int rgLane_FactorMass(rgLaneWork* work, const double* M) {
 RG_LANE_FN int rgLane_Whiten(rgLaneWork* work, const double* J) {
     int nv = work->problem->velocities, n = work->n;
     int ld = nv | 1, given = work->problem->form == rg_laneWhitened;
-    const double* L = work->L;
-    for (int i = 0; i < n; ++i) {
+    const double *L = work->L, *inverses = L + rgLaneTriangle(nv, 0);
+    RG_COMPACT for (int i = 0; i < n; ++i) {
         RG_EACH(k, nv) {
             work->K[i * ld + k] = J[i * nv + k];
         }
@@ -280,9 +286,8 @@ RG_LANE_FN int rgLane_Whiten(rgLaneWork* work, const double* J) {
     RG_SYNC();
     RG_EACH(i, given ? 0 : n) {
         double* row = work->K + i * ld;
-        for (int k = 0; k < nv; ++k) {
-            const double* l = L + rgLaneTriangle(k, 0);
-            row[k] = (row[k] - rgLaneDot(l, row, k)) * l[k];
+        RG_COMPACT for (int k = 0; k < nv; ++k) {
+            row[k] = (row[k] - rgLaneDot(L + rgLaneTriangle(k, 0), row, k)) * inverses[k];
         }
     }
     RG_SYNC();
@@ -319,14 +324,20 @@ RG_LANE_FN int rgLane_FormMatrix(rgLaneWork* work, const double* matrix) {
     return 1;
 }
 
-// out = G x, and g where it is given
-RG_LANE_FN void rgLane_Multiply(const rgLaneWork* work, const double* x, const double* g,
-                                double* out) {
-    RG_EACH(i, work->n) {
-        double product = rgLaneDot(work->G + i * work->ld, x, work->n);
+// out = G x, and g where it is given. Called, not copied to its places, as the others below that
+// take what they need one by one.
+RG_LANE_CALL void rgLaneMultiply(const double* G, int ld, int n, const double* x, const double* g,
+                                 double* out) {
+    RG_EACH(i, n) {
+        double product = rgLaneDot(G + i * ld, x, n);
         out[i] = g != NULL ? product + g[i] : product;
     }
     RG_SYNC();
+}
+
+RG_LANE_FN inline void rgLane_Multiply(const rgLaneWork* work, const double* x, const double* g,
+                                       double* out) {
+    rgLaneMultiply(work->G, work->ld, work->n, x, g, out);
 }
 
 // ---- Preparation ----
@@ -378,7 +389,7 @@ RG_LANE_FN double rgLane_FindReferences(rgLaneWork* work) {
     RG_SYNC();
     RG_EACH(h, work->q) {
         double value = least;
-        for (int k = 0; k < work->q; ++k) {
+        RG_COMPACT for (int k = 0; k < work->q; ++k) {
             if (work->groups[k].island == work->groups[h].island) {
                 value = rgLaneMost(value, error[k]);
             }
@@ -399,7 +410,7 @@ RG_LANE_FN void rgLane_Scale(rgLaneWork* work, double c) {
     double* s = work->factor;
     RG_EACH(i, n) {
         double* row = work->G + i * ld;
-        for (int j = 0; j < n; ++j) {
+        RG_COMPACT for (int j = 0; j < n; ++j) {
             row[j] *= s[i] * s[j];
         }
         row[i] += compliance[i] * s[i] * s[i];
@@ -419,15 +430,16 @@ RG_LANE_FN void rgLane_Scale(rgLaneWork* work, double c) {
 
 // ---- Newton (docs/theory/newton.md) ----
 
-RG_LANE_FN void rgLane_Project(const rgLaneWork* work, const double* lambda, double* out) {
-    RG_EACH(h, work->q) {
-        const rgLaneGroup* group = work->groups + h;
+RG_LANE_CALL void rgLaneProject(const rgLaneGroup* groups, int q, const double* factor,
+                                const double* lambda, double* out) {
+    RG_EACH(h, q) {
+        const rgLaneGroup* group = groups + h;
         double x[3];
         int row = group->row, rows = rgLaneGroup_Rows(group);
         for (int i = 0; i < rows; ++i) {
             x[i] = lambda[row + i];
         }
-        rgLaneProjectGroup(group, work->factor[row], x);
+        rgLaneProjectGroup(group, factor[row], x);
         for (int i = 0; i < rows; ++i) {
             out[row + i] = x[i];
         }
@@ -435,22 +447,22 @@ RG_LANE_FN void rgLane_Project(const rgLaneWork* work, const double* lambda, dou
     RG_SYNC();
 }
 
-RG_LANE_FN double rgLane_Residual(const rgLaneWork* work, const double* lambda,
-                                  const double* sigma) {
+RG_LANE_CALL double rgLaneResidual(const rgLaneGroup* groups, int q, const double* factor,
+                                   const double* weight, const double* mass, const double* lambda,
+                                   const double* sigma) {
     double most;
-    RG_LARGEST(most, h, work->q,
-               work->scaledWeight[h] *
-                   rgLaneNatural(work->groups + h, work->factor[work->groups[h].row],
-                                 work->scaledMass[h], lambda + work->groups[h].row,
-                                 sigma + work->groups[h].row));
+    RG_LARGEST(most, h, q,
+               weight[h] * rgLaneNatural(groups + h, factor[groups[h].row], mass[h],
+                                         lambda + groups[h].row, sigma + groups[h].row));
     return most;
 }
 
 // Keep impulses that are better than the best so far. Their residual, and in sigma2 their velocity.
 RG_LANE_FN double rgLane_Offer(rgLaneWork* work, const double* lambda) {
-    rgLane_Project(work, lambda, work->lambda2);
+    rgLaneProject(work->groups, work->q, work->factor, lambda, work->lambda2);
     rgLane_Multiply(work, work->lambda2, work->g, work->sigma2);
-    double residual = rgLane_Residual(work, work->lambda2, work->sigma2);
+    double residual = rgLaneResidual(work->groups, work->q, work->factor, work->scaledWeight,
+                                     work->scaledMass, work->lambda2, work->sigma2);
     if (residual < work->residual) {
         work->residual = residual;
         RG_EACH(i, work->n) {
@@ -480,14 +492,19 @@ RG_LANE_FN inline double rgLaneMapGroup(const rgLaneGroup* group, double scale,
     return F[0] * F[0];
 }
 
-RG_LANE_FN double rgLane_Map(const rgLaneWork* work, const double* lambda, const double* sigma) {
+RG_LANE_CALL double rgLaneMap(const rgLaneGroup* groups, int q, const double* factor,
+                              const double* lambda, const double* sigma, double* F) {
     double sum;
-    RG_SUM(sum, h, work->q,
-           rgLaneMapGroup(work->groups + h, work->factor[work->groups[h].row],
-                          lambda + work->groups[h].row, sigma + work->groups[h].row,
-                          work->F + work->groups[h].row));
+    RG_SUM(sum, h, q,
+           rgLaneMapGroup(groups + h, factor[groups[h].row], lambda + groups[h].row,
+                          sigma + groups[h].row, F + groups[h].row));
     RG_SYNC();
     return sqrt(sum);
+}
+
+RG_LANE_FN inline double rgLane_Map(const rgLaneWork* work, const double* lambda,
+                                    const double* sigma) {
+    return rgLaneMap(work->groups, work->q, work->factor, lambda, sigma, work->F);
 }
 
 // newton.11, and the map there
@@ -574,7 +591,7 @@ RG_LANE_FN int rgLane_Linearize(rgLaneWork* work, double eps) {
     RG_SYNC();
     RG_EACH(h, work->q) {
         int first = 0;
-        for (int k = 0; k < h; ++k) {
+        RG_COMPACT for (int k = 0; k < h; ++k) {
             first += rgLaneUnknownsOf(work->groups + k, work->state[k]);
         }
         int row = work->groups[h].row, state = work->state[h];
@@ -618,7 +635,7 @@ RG_LANE_FN void rgLane_FillSystem(rgLaneWork* work, int m, int ldk) {
             zb = tangent[row + 2] * tangent[row];
             zc = tangent[row + 2] * tangent[row + 1];
         }
-        for (int u = 0; u < m; ++u) {
+        RG_COMPACT for (int u = 0; u < m; ++u) {
             int other = work->unknown[u] / 4, otherKind = work->unknown[u] % 4;
             const double* entries = G + (otherKind == rg_unknownNormal ? other + 2 : other) * ld;
             double x = za * entries[a] + zb * entries[b] + zc * entries[c];
@@ -643,28 +660,32 @@ RG_LANE_FN void rgLane_FillSystem(rgLaneWork* work, int m, int ldk) {
 }
 
 // Gauss elimination with row pivots: the solution takes the place of the right-hand side. Each lane
-// has a column; multipliers are read where they stand, so that one wait per pivot is enough.
+// has a column; what is left of the pivot's own column is not swapped, but its reciprocal is kept.
 RG_LANE_FN void rgLane_SolveSystem(rgLaneWork* work, int m, int ldk) {
-    double* K = work->K;
-    for (int j = 0; j < m; ++j) {
+    double *K = work->K, *multipliers = work->lambda2;
+    RG_COMPACT for (int j = 0; j < m; ++j) {
         int best = rgLane_LargestAt(K + j, ldk, j, m);
         double inverse = 1 / K[best * ldk + j];
-        RG_ONE() {
-            work->pivot[j] = inverse;
+        RG_EACH(i, m) {
+            if (i > j) {
+                multipliers[i] = K[(i == best ? j : i) * ldk + j] * inverse;
+            } else if (i == j) {
+                work->pivot[j] = inverse;
+            }
         }
+        RG_SYNC();
         RG_EACH(q, m - j) {
             double* column = K + j + 1 + q;
             double x = column[best * ldk];
             column[best * ldk] = column[j * ldk];
             column[j * ldk] = x;
             for (int i = j + 1; i < m; ++i) {
-                double f = K[(i == best ? j : i) * ldk + j] * inverse;
-                column[i * ldk] -= f * x;
+                column[i * ldk] -= multipliers[i] * x;
             }
         }
         RG_SYNC();
     }
-    for (int j = m - 1; j >= 0; --j) {
+    RG_COMPACT for (int j = m - 1; j >= 0; --j) {
         double x = K[j * ldk + m] * work->pivot[j];
         RG_SYNC();
         RG_EACH(i, j + 1) {
@@ -732,7 +753,7 @@ RG_LANE_FN void rgLane_Search(rgLaneWork* work) {
     RG_LARGEST(reference, i, count, work->past[i]);
     reference = rgLaneMost(reference, work->norm);
     int found = 0;
-    for (double t = 1; t > RG_LINE_SEARCH_LEAST_STEP && !found; t *= 0.5) {
+    RG_COMPACT for (double t = 1; t > RG_LINE_SEARCH_LEAST_STEP && !found; t *= 0.5) {
         rgLane_Try(work, t, &norm);
         if (norm < bestNorm) {
             bestNorm = norm;
@@ -778,7 +799,7 @@ RG_LANE_FN void rgLane_MoveCentre(rgLaneWork* work) {
 // True if |F| is that of a few iterations ago.
 RG_LANE_FN int rgLane_Cycles(const rgLaneWork* work) {
     int found = 0;
-    for (int back = 2; back <= RG_CYCLE_ITERATIONS && back < work->pastCount; ++back) {
+    RG_COMPACT for (int back = 2; back <= RG_CYCLE_ITERATIONS && back < work->pastCount; ++back) {
         double past = work->past[(work->pastCount - 1 - back) % RG_NEWTON_ITERATIONS];
         found = found || fabs(past - work->norm) <= RG_CYCLE_MAP_RATIO * work->norm;
     }
@@ -792,7 +813,7 @@ RG_LANE_FN void rgLane_Newton(rgLaneWork* work, int limit, double regularisation
     work->pastCount = 0;
     rgLane_Evaluate(work);
     rgLane_Remember(work, work->norm);
-    for (int k = 0; k < limit && work->residual > work->tolerance; ++k) {
+    RG_COMPACT for (int k = 0; k < limit && work->residual > work->tolerance; ++k) {
         ++work->iterations;
         if (!rgLane_Step(work, regularisation)) {
             break;
@@ -844,8 +865,8 @@ RG_LANE_FN inline void rgLaneSweepGroup(const rgLaneWork* work, const rgLaneGrou
 RG_LANE_FN void rgLane_Sweep(rgLaneWork* work, int passes) {
     int n = work->n, ld = work->ld;
     rgLane_Multiply(work, work->lambda, work->g, work->sigma);
-    for (int k = 0; k < passes; ++k, ++work->sweeps) {
-        for (int h = 0; h < work->q; ++h) {
+    RG_COMPACT for (int k = 0; k < passes; ++k, ++work->sweeps) {
+        RG_COMPACT for (int h = 0; h < work->q; ++h) {
             const rgLaneGroup* group = work->groups + h;
             int row = group->row, rows = rgLaneGroup_Rows(group);
             double change[3] = {0, 0, 0};
@@ -900,39 +921,62 @@ RG_LANE_FN void rgLane_Start(rgLaneWork* work, const double* given) {
     }
 }
 
-// The plan, as auto's where it is nearest: Newton around the given start. What is left tries again
-// from the best impulses, around the start, with more and more regularization.
-RG_LANE_FN void rgLane_Solve(rgLaneWork* work, rgLaneEffort effort, const double* given) {
+// What a try begins with and how far it goes.
+typedef struct rgLaneTry {
+    int passes, limit, cycles;
+    double regularisation;
+} rgLaneTry;
+
+// Tries 0 and 1 are those of auto, around the start. Later ones are around the best impulses.
+RG_LANE_FN inline rgLaneTry rgLaneTryOf(int number, int far) {
+    rgLaneTry one;
+    one.passes = number > 1 ? RG_LANE_MORE_PASSES : number == 1 || far ? RG_GAUSS_SEIDEL_PASSES : 0;
+    one.limit = number > 1    ? RG_LANE_THOROUGH_ITERATIONS
+                : number == 1 ? RG_NEWTON_ITERATIONS
+                              : RG_LANE_QUICK_ITERATIONS;
+    one.cycles = number > 1;
+    one.regularisation = number == 0   ? RG_NEWTON_SHIFT_RATIO
+                         : number == 2 ? RG_DAMPED_SHIFT_RATIO
+                                       : RG_AGAIN_SHIFT_RATIO;
+    return one;
+}
+
+// The plan, as auto's where it is nearest: Newton around the given start. The thorough run goes on
+// from the best impulses of the quick one, with more and more regularization, at last from zero.
+RG_LANE_FN void rgLane_Solve(rgLaneWork* work, rgLaneEffort effort, const double* given,
+                             const double* found) {
+    double warm;
     rgLane_Start(work, given);
     rgLane_Copy(work->n, work->best, work->centre);
     rgLane_Copy(work->n, work->best, work->lambda);
-    if (work->residual <= work->tolerance) {
-        return;
-    }
-    if (work->residual > RG_START_FAR_RESIDUAL) {
-        double warm;
-        RG_LARGEST(warm, i, work->n, fabs(work->lambda[i]));
-        if (warm > 0) {
-            rgLane_Sweep(work, RG_GAUSS_SEIDEL_PASSES);
+    RG_LARGEST(warm, i, work->n, fabs(work->lambda[i]));
+    int first = effort == rg_laneQuick ? 0 : 1, last = effort == rg_laneQuick ? 0 : 3;
+    int far = warm > 0 && work->residual > RG_START_FAR_RESIDUAL;
+    if (first > 0) {
+        RG_EACH(i, work->n) {
+            work->lambda[i] = found[i] * work->factor[i];
         }
+        RG_SYNC();
+        rgLane_Offer(work, work->lambda);
     }
-    int thorough = effort == rg_laneThorough;
-    rgLane_Newton(work, thorough ? RG_NEWTON_ITERATIONS : RG_LANE_QUICK_ITERATIONS,
-                  RG_NEWTON_SHIFT_RATIO, RG_NEWTON_PROXIMAL_RATIO, 0);
-    for (int k = 0; thorough && k < 3 && work->residual > work->tolerance; ++k) {
-        rgLane_Copy(work->n, work->best, work->lambda);
-        if (k == 2) {
+    RG_COMPACT for (int k = first; k <= last && work->residual > work->tolerance; ++k) {
+        rgLaneTry one = rgLaneTryOf(k, far);
+        if (k > 0) {
             RG_EACH(i, work->n) {
-                work->lambda[i] = 0;
+                work->lambda[i] = k < 3 ? work->best[i] : 0;
             }
             RG_SYNC();
         }
-        rgLane_Sweep(work, k == 0 ? RG_GAUSS_SEIDEL_PASSES : RG_LANE_MORE_PASSES);
-        rgLane_Offer(work, work->lambda);
-        rgLane_Copy(work->n, work->best, work->centre);
-        rgLane_Newton(work, k == 0 ? RG_NEWTON_ITERATIONS : RG_LANE_THOROUGH_ITERATIONS,
-                      k == 1 ? RG_DAMPED_SHIFT_RATIO : RG_AGAIN_SHIFT_RATIO,
-                      RG_NEWTON_PROXIMAL_RATIO, k > 0);
+        if (one.passes > 0) {
+            rgLane_Sweep(work, one.passes);
+        }
+        if (k > 0) {
+            rgLane_Offer(work, work->lambda);
+        }
+        if (k > 1) {
+            rgLane_Copy(work->n, work->best, work->centre);
+        }
+        rgLane_Newton(work, one.limit, one.regularisation, RG_NEWTON_PROXIMAL_RATIO, one.cycles);
     }
 }
 
@@ -957,8 +1001,12 @@ RG_LANE_FN void rgLane_JudgeVelocity(rgLaneWork* work, const double* lambda, dou
         return;
     }
     const double* J = matrix + (problem->form == rg_laneMass ? rgLaneTriangle(nv, 0) : 0);
-    const double* L = work->L;
-    double* y = work->K;
+    double *L = work->L, *y = work->K;
+    const double *inverses = L + rgLaneTriangle(nv, 0),
+                 *kept = work->batch->factors + problem->factor;
+    RG_EACH(e, rgLaneFactorCount(nv, problem->form)) {
+        L[e] = kept[e];
+    }
     RG_EACH(k, nv) {
         double sum = 0;
         for (int i = 0; i < n; ++i) {
@@ -967,16 +1015,16 @@ RG_LANE_FN void rgLane_JudgeVelocity(rgLaneWork* work, const double* lambda, dou
         y[k] = sum;
     }
     RG_SYNC();
-    for (int j = 0; j < (problem->form == rg_laneMass ? nv : 0); ++j) {
-        double x = y[j] * L[rgLaneTriangle(j, j)];
+    RG_COMPACT for (int j = 0; j < (problem->form == rg_laneMass ? nv : 0); ++j) {
+        double x = y[j] * inverses[j];
         RG_SYNC();
         RG_EACH(i, nv - j) {
             y[j + i] = i == 0 ? x : y[j + i] - L[rgLaneTriangle(j + i, j)] * x;
         }
         RG_SYNC();
     }
-    for (int j = problem->form == rg_laneMass ? nv - 1 : -1; j >= 0; --j) {
-        double x = y[j] * L[rgLaneTriangle(j, j)];
+    RG_COMPACT for (int j = problem->form == rg_laneMass ? nv - 1 : -1; j >= 0; --j) {
+        double x = y[j] * inverses[j];
         RG_SYNC();
         RG_EACH(i, j + 1) {
             y[i] = i == j ? x : y[i] - L[rgLaneTriangle(j, i)] * x;
@@ -1066,7 +1114,7 @@ RG_LANE_FN void rgLaneSolve(const rgLaneBatch* batch, int index, rgLaneEffort ef
         RG_SYNC();
     } else {
         rgLane_Scale(&work, rgLane_PowerBelow(1 / most));
-        rgLane_Solve(&work, effort, batch->start + problem->row);
+        rgLane_Solve(&work, effort, batch->start + problem->row, lambda);
     }
     RG_EACH(i, work.n) {
         work.lambda[i] = work.best[i] / work.factor[i];
