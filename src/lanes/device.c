@@ -3,19 +3,11 @@
 #include "lanes/backend.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define RG_CUDA_LIBRARY "librigor_cuda.so"
-
-static struct {
-    pthread_once_t once;
-    const rgCudaTable* table;
-    char why[RG_CUDA_WHY_SIZE];
-} rg_cuda = {.once = PTHREAD_ONCE_INIT};
 
 // Path of the library in a folder, or in one seen from there; false if there is none.
 static bool rgPathIn(const char* file, const char* step, char* path, size_t size) {
@@ -55,26 +47,21 @@ static const rgCudaTable* rgTableOf(void* library, const char* path, char why[RG
     return table();
 }
 
-static void rgFindCuda(void) {
+const rgCudaTable* rgOpenCuda(char why[RG_CUDA_WHY_SIZE]) {
     char beside[4096];
     const char* path = getenv("RIGOR_CUDA_LIBRARY");
+    why[0] = '\0';
     if (path == NULL || path[0] == '\0') {
         path = rgPathBeside(beside, sizeof(beside)) ? beside : RG_CUDA_LIBRARY;
     }
-    void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (library != NULL) {
-        rg_cuda.table = rgTableOf(library, path, rg_cuda.why);
-    } else {
+    void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL); // stays open; the next call finds it so
+    if (library == NULL) {
         const char* reason = dlerror();
-        rgPrint(rg_cuda.why, sizeof(rg_cuda.why), "no " RG_CUDA_LIBRARY ": %s",
+        rgPrint(why, RG_CUDA_WHY_SIZE, "no " RG_CUDA_LIBRARY ": %s",
                 reason != NULL ? reason : path);
+        return NULL;
     }
-}
-
-const rgCudaTable* rgOpenCuda(char why[RG_CUDA_WHY_SIZE]) {
-    pthread_once(&rg_cuda.once, rgFindCuda);
-    memcpy(why, rg_cuda.why, RG_CUDA_WHY_SIZE);
-    return rg_cuda.table;
+    return rgTableOf(library, path, why);
 }
 
 int rgDeviceCount(rgDeviceKind kind, rgDiagnostics* diagnostics) {

@@ -30,6 +30,25 @@ def run(*arguments):
     return subprocess.run([RIGOR, *map(str, arguments)], capture_output=True, text=True, timeout=300)
 
 
+class Devices(unittest.TestCase):
+    def test_list(self):
+        done = run("devices")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertRegex(done.stdout, r"host    this machine, \d+ cores")
+        self.assertRegex(done.stdout, r"cuda(:0  |    none: )")
+
+    def test_json(self):
+        found = json.loads(run("devices", "--json").stdout)
+        self.assertEqual(found["devices"][0]["kind"], "host")
+        gpus = [device for device in found["devices"] if device["kind"] == "cuda"]
+        self.assertEqual("cuda_missing" in found, not gpus)
+
+    def test_missing_library(self):
+        done = subprocess.run([RIGOR, "devices"], capture_output=True, text=True, timeout=300,
+                              env={**os.environ, "RIGOR_CUDA_LIBRARY": "/nowhere/x.so"})
+        self.assertIn("none: no librigor_cuda.so: /nowhere/x.so", done.stdout)
+
+
 class Usage(unittest.TestCase):
     def refused(self, text, *arguments):
         done = run(*arguments)

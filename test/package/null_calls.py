@@ -20,6 +20,8 @@ _ANSWERS = {
     "rgResult_Name": None,
     "rgBatchParameter_Name": None,
     "rgWorldFault_Name": None,
+    "rgDeviceCount": None,
+    "rgDeviceKind_Name": None,
     "rgHashBytes": None,
     "rgRandomBits": None,
     "rgRandomUnit": None,
