@@ -46,6 +46,10 @@ typedef struct rgCudaTable {
     rgResult (*info)(int index, rgDeviceInfo* info);
     rgResult (*create)(int index, rgCudaSolver** solver, char why[RG_CUDA_WHY_SIZE]);
     void (*destroy)(rgCudaSolver* solver);
+    // Zeroed memory of the host that the device reads and writes without a copy between; NULL when
+    // there is none.
+    void* (*allocatePinned)(rgCudaSolver* solver, size_t bytes);
+    void (*releasePinned)(void* memory);
     rgResult (*load)(rgCudaSolver* solver, const rgLaneInput* input, char why[RG_CUDA_WHY_SIZE]);
     // Both runs; lambda, sigma and outcomes come back into the host's memory of the input.
     rgResult (*solve)(rgCudaSolver* solver, const rgLaneInput* input, double* seconds,

@@ -40,7 +40,11 @@ static void rgContactBatch_Forget(rgContactBatch* batch) {
     rgRelease(allocator, batch->groups);
     rgRelease(allocator, batch->matrices);
     rgRelease(allocator, batch->factors);
-    rgRelease(allocator, batch->rows);
+    if (batch->cuda != NULL) {
+        batch->table->releasePinned(batch->rows);
+    } else {
+        rgRelease(allocator, batch->rows);
+    }
     rgRelease(allocator, batch->outcomes);
     rgRelease(allocator, batch->lacks);
     rgRelease(allocator, batch->order);
@@ -304,7 +308,9 @@ static rgResult rgContactBatch_Allocate(rgContactBatch* batch) {
     // on a device they are there
     size_t factors = batch->cuda != NULL ? 1 : (size_t)RG_MAX(input->factorCount, 1);
     batch->factors = rgAllocate(allocator, factors, sizeof(double));
-    batch->rows = rgAllocate(allocator, (size_t)RG_MAX(input->rowCount, 1), 6 * sizeof(double));
+    size_t rowBytes = (size_t)RG_MAX(input->rowCount, 1) * 6 * sizeof(double);
+    batch->rows = batch->cuda != NULL ? batch->table->allocatePinned(batch->cuda, rowBytes)
+                                      : rgAllocate(allocator, rowBytes, 1);
     batch->outcomes = rgAllocate(allocator, count, sizeof(rgLaneOutcome));
     batch->order = rgAllocate(allocator, count, sizeof(int));
     batch->left = rgAllocate(allocator, count, sizeof(int));
@@ -417,8 +423,6 @@ static void rgContactBatch_Begin(rgContactBatch* batch, const double* lambda) {
     size_t bytes = (size_t)input->rowCount * sizeof(double);
     if (bytes > 0) {
         memcpy(batch->rows + 3 * input->rowCount, lambda, bytes);
-        memcpy(input->batch.lambda, lambda, bytes);
-        memset(input->batch.sigma, 0, bytes);
     }
     for (int i = 0; i < input->problemCount; ++i) {
         bool solved = batch->problems[i].rows == 0;
@@ -429,6 +433,15 @@ static void rgContactBatch_Begin(rgContactBatch* batch, const double* lambda) {
             .velocity = solved ? 0 : INFINITY,
         };
     }
+}
+
+// Impulses of a problem that the lanes did not have: the start.
+static void rgContactBatch_Return(rgContactBatch* batch, int problem) {
+    const rgLaneBatch* rows = &batch->input.batch;
+    int64_t first = batch->problems[problem].row;
+    size_t bytes = (size_t)batch->problems[problem].rows * sizeof(double);
+    memcpy(rows->lambda + first, rows->start + first, bytes);
+    memset(rows->sigma + first, 0, bytes);
 }
 
 static rgContactOutcome rgContactBatch_OutcomeOf(const rgContactBatch* batch, int problem) {
@@ -574,6 +587,9 @@ static rgResult rgContactBatch_Run(rgContactBatch* batch, const double* lambda,
     rgResult result = rgContactBatch_RunLanes(batch, &report->laneTime);
     for (int i = 0; result == rg_ok && i < batch->input.problemCount; ++i) {
         outcomes[i] = rgContactBatch_OutcomeOf(batch, i);
+        if (batch->lacks[i] != rg_lackNothing) {
+            rgContactBatch_Return(batch, i);
+        }
     }
     result = result == rg_ok ? rgContactBatch_Sample(batch, outcomes, report) : result;
     if (result == rg_ok && !batch->def.lanesOnly) {
@@ -600,7 +616,7 @@ rgResult rgContactBatch_Solve(rgContactBatch* batch, double* lambda, double* sig
             return rg_errorMemory;
         }
     }
-    rgContactBatchReport unread;
+    rgContactBatchReport unread = {0};
     report = report != NULL ? report : &unread;
     *report = (rgContactBatchReport){.worstProblem = -1};
     rgResult result = rgContactBatch_Run(batch, lambda, own, report);

@@ -23,7 +23,7 @@ static __device__ void rgKeep(const rgLaneBatch* batch, int problem, const rgLan
 
 // One block per problem of a class; those that stay unsolved go on the class's list. Their order
 // there depends on the device; what becomes of them does not.
-static __global__ void __launch_bounds__(RG_LANE_COUNT, 16)
+static __global__ void __launch_bounds__(RG_LANE_COUNT, 12)
     rgRunFirst(rgLaneBatch batch, const int* order, int* rest, int* restCount) {
     extern __shared__ double memory[];
     int problem = order[blockIdx.x];
@@ -37,7 +37,7 @@ static __global__ void __launch_bounds__(RG_LANE_COUNT, 16)
     }
 }
 
-static __global__ void __launch_bounds__(RG_LANE_COUNT, 16)
+static __global__ void __launch_bounds__(RG_LANE_COUNT, 12)
     rgRunSecond(rgLaneBatch batch, const int* rest, const int* restCount) {
     extern __shared__ double memory[];
     for (int k = (int)blockIdx.x; k < *restCount; k += (int)gridDim.x) {
@@ -179,6 +179,20 @@ static rgResult rgCuda_Create(int index, rgCudaSolver** made, char why[RG_CUDA_W
     return rg_ok;
 }
 
+static void* rgCuda_AllocatePinned(rgCudaSolver* solver, size_t bytes) {
+    char why[RG_CUDA_WHY_SIZE];
+    void* memory = NULL;
+    if (!RG_DONE(cudaSetDevice(solver->device)) || !RG_DONE(cudaMallocHost(&memory, bytes))) {
+        return NULL;
+    }
+    memset(memory, 0, bytes);
+    return memory;
+}
+
+static void rgCuda_ReleasePinned(void* memory) {
+    cudaFreeHost(memory);
+}
+
 // Memory of the device, with a copy of what is given.
 template <typename T>
 static bool rgBring(const T* from, int64_t count, const T** out, char why[RG_CUDA_WHY_SIZE]) {
@@ -266,10 +280,9 @@ static rgResult rgCuda_Solve(rgCudaSolver* solver, const rgLaneInput* input, dou
     if (input->classCount == 0) {
         return rg_ok;
     }
-    // What no lanes have keeps what the host has put there.
     bool done = RG_DONE(cudaSetDevice(solver->device)) &&
                 RG_DONE(cudaMemcpy(const_cast<double*>(solver->batch.start), input->batch.start,
-                                   3 * bytes, cudaMemcpyHostToDevice)) &&
+                                   bytes, cudaMemcpyHostToDevice)) &&
                 RG_DONE(cudaMemcpy(solver->batch.outcomes, input->batch.outcomes,
                                    (size_t)input->problemCount * sizeof(rgLaneOutcome),
                                    cudaMemcpyHostToDevice)) &&
@@ -285,8 +298,8 @@ static rgResult rgCuda_Solve(rgCudaSolver* solver, const rgLaneInput* input, dou
 }
 
 static const rgCudaTable rg_table = {RG_CUDA_TABLE_VERSION, rgCuda_Count,   rgCuda_Info,
-                                     rgCuda_Create,         rgCuda_Destroy, rgCuda_Load,
-                                     rgCuda_Solve};
+                                     rgCuda_Create,         rgCuda_Destroy, rgCuda_AllocatePinned,
+                                     rgCuda_ReleasePinned,  rgCuda_Load,    rgCuda_Solve};
 
 extern "C" __attribute__((visibility("default"))) const rgCudaTable* rgCudaTableOf(void) {
     return &rg_table;

@@ -236,6 +236,25 @@ RG_LANE_FN void rgLane_FillSystem(rgLaneWork* work, int m, int ldk) {
     RG_SYNC();
 }
 
+// y -= x f in a column. Four are read before one is written, so that reads need not wait.
+RG_LANE_FN inline void rgLaneSubtract(int count, double x, const double* f, double* y, int stride) {
+    int i = 0;
+    RG_COMPACT for (; i + 3 < count; i += 4) {
+        double *y1 = y + stride, *y2 = y1 + stride, *y3 = y2 + stride;
+        double a = *y - f[i] * x, b = *y1 - f[i + 1] * x;
+        double c = *y2 - f[i + 2] * x, d = *y3 - f[i + 3] * x;
+        *y = a;
+        *y1 = b;
+        *y2 = c;
+        *y3 = d;
+        y = y3 + stride;
+    }
+    RG_COMPACT for (; i < count; ++i) {
+        *y -= f[i] * x;
+        y += stride;
+    }
+}
+
 // Gauss elimination with row pivots: the solution takes the place of the right-hand side. Each lane
 // has a column; what is left of the pivot's own column is not swapped, but its reciprocal is kept.
 RG_LANE_FN void rgLane_SolveSystem(rgLaneWork* work, int m, int ldk) {
@@ -256,9 +275,7 @@ RG_LANE_FN void rgLane_SolveSystem(rgLaneWork* work, int m, int ldk) {
             double x = column[best * ldk];
             column[best * ldk] = column[j * ldk];
             column[j * ldk] = x;
-            RG_COMPACT for (int i = j + 1; i < m; ++i) {
-                column[i * ldk] -= multipliers[i] * x;
-            }
+            rgLaneSubtract(m - j - 1, x, multipliers + j + 1, column + (j + 1) * ldk, ldk);
         }
         RG_SYNC();
     }

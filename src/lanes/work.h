@@ -72,7 +72,7 @@ RG_BOTH_FN inline int rgLaneWork_Place(rgLaneWork* work, double* memory, int n, 
         work->scaledWeight = next, next += q;
         work->reference = next, next += q;
         work->past = next, next += RG_NEWTON_ITERATIONS;
-        work->unknown = (int*)next;
+        work->unknown = (int*)(void*)next;
         work->first = work->unknown + n;
         work->state = work->first + q;
     }
