@@ -295,7 +295,7 @@ RG_LANE_FN int rgLane_Step(rgLaneWork* work, double regularisation) {
     double load, sum;
     RG_LARGEST(load, i, work->n, fabs(work->lambda[i]));
     double eps = regularisation * rgLaneLeast(work->norm, 1) / rgLaneMost(load, 1);
-    eps = rgLaneMost(eps, RG_CONTACT_LEAST_SHIFT);
+    eps = rgLaneMost(eps, RG_LEAST_SHIFT);
     int m = rgLane_Linearize(work, eps), ldk = (m + 1) | 1;
     rgLane_Multiply(work, work->step, NULL, work->moved);
     rgLane_FillSystem(work, m, ldk);
@@ -365,9 +365,6 @@ RG_LANE_FN void rgLane_Search(rgLaneWork* work) {
     work->sigma = work->sigma2;
     work->sigma2 = swapped;
     work->norm = norm;
-    if (work->pastCount % RG_VELOCITY_REFRESH_ITERATIONS == 0) {
-        rgLane_Evaluate(work);
-    }
     rgLane_Remember(work, work->norm);
 }
 
@@ -384,7 +381,7 @@ RG_LANE_FN void rgLane_MoveCentre(rgLaneWork* work) {
         work->centre[i] = work->lambda[i];
     }
     RG_SYNC();
-    work->proximal *= RG_CENTRE_PROXIMAL_RATIO;
+    work->proximal /= RG_PROXIMAL_GROWTH_RATIO;
     rgLane_Evaluate(work);
     work->pastCount = 0;
     rgLane_Remember(work, RG_CENTRE_GROWTH_RATIO * work->norm);
@@ -393,7 +390,7 @@ RG_LANE_FN void rgLane_MoveCentre(rgLaneWork* work) {
 // True if |F| is that of a few iterations ago.
 RG_LANE_FN int rgLane_Cycles(const rgLaneWork* work) {
     int found = 0;
-    RG_COMPACT for (int back = 2; back <= RG_CYCLE_ITERATIONS && back < work->pastCount; ++back) {
+    RG_COMPACT for (int back = 2; back < work->pastCount && back < RG_NEWTON_ITERATIONS; ++back) {
         double past = work->past[(work->pastCount - 1 - back) % RG_NEWTON_ITERATIONS];
         found = found || fabs(past - work->norm) <= RG_CYCLE_MAP_RATIO * work->norm;
     }
@@ -531,7 +528,7 @@ RG_LANE_FN inline rgLaneTry rgLaneTryOf(int number, int far) {
                               : RG_LANE_QUICK_ITERATIONS;
     one.cycles = number > 1;
     one.regularisation = number == 0   ? RG_NEWTON_SHIFT_RATIO
-                         : number == 1 ? RG_AGAIN_SHIFT_RATIO
+                         : number == 1 ? RG_NEWTON_SHIFT_RATIO
                                        : RG_DAMPED_SHIFT_RATIO;
     return one;
 }
