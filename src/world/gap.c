@@ -97,8 +97,8 @@ static bool rgCorrectSomeGaps(const rgWorld* world, int count, rgContactPoint* p
             double correction = rgPointGapCorrection(world, point) + point->manifoldCorrection;
             double thin =
                 rgContactSet_Thickness(&world->contacts, point->colliderA, point->colliderB);
-            changed = changed ||
-                      fabs(correction - point->gapCorrection) > RG_CURVED_TOLERANCE_RATIO * thin;
+            changed =
+                changed || fabs(correction - point->gapCorrection) > RG_CURVED_GAP_RATIO * thin;
             point->gapCorrection = correction;
         }
     }

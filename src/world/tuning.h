@@ -42,12 +42,11 @@
 #define RG_ROTATION_ITERATIONS 2    // of free.8. [inh]
 
 // Curved paths.
-#define RG_CURVED_GAP_RATIO       0.1  // correction / half width of the thinner shape. [t cards]
-#define RG_CURVED_TOLERANCE_RATIO 0.01 // change of a correction / half width. [inh]
-#define RG_CURVED_MOST_ANGLE      1    // [rad] in a step that corrections can follow. [t tunnel]
-#define RG_ROLLING_GAP_RATIO      10   // largest correction / (arm angle^2) of rolling. [inh]
-#define RG_ROLLING_RUN_RATIO      0.1  // way of a point of contact / arm; x2: gains. [t rolling]
-#define RG_TOGETHER_FACTOR        20   // of constraints.25; x2: rolling starts sooner. [inh]
+#define RG_CURVED_GAP_RATIO  0.1 // correction / half width of the thinner shape. [t cards]
+#define RG_CURVED_MOST_ANGLE 1   // [rad] in a step that corrections can follow. [t tunnel]
+#define RG_ROLLING_GAP_RATIO 10  // largest correction / (arm angle^2) of rolling. [inh]
+#define RG_ROLLING_RUN_RATIO 0.1 // way of a point of contact / arm; x2: gains. [t rolling]
+#define RG_TOGETHER_FACTOR   20  // of constraints.25; x2: rolling starts sooner. [inh]
 
 // Compliances, relative to G.
 #define RG_LOOP_COMPLIANCE_RATIO    1e-9 // of rigid loops. [inh]

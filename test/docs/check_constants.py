@@ -80,7 +80,7 @@ TABLE = [
     ("limits.md", "turn by more than {} rad in a step gain none", (STEP, "RG_FAST_ANGLE")),
     ("theory/step.md", "A gap below {} m counts as zero", (STEP, "RG_SLOP")),
     ("theory/step.md", "After {} passes or {} factorizations nothing but rebounds", (STEP, "RG_MOST_PASSES"), (STEP, "RG_MOST_FACTORIZATIONS")),
-    ("theory/gap.md", "solved again until it stays to h/100, {} times at most", (STEP, "RG_REVISE_PASSES")),
+    ("theory/gap.md", "solved again until it stays to h/10, {} times at most", (STEP, "RG_REVISE_PASSES")),
     ("theory/monitor.md", "An anomaly above {mm} mm + {%} % of the smaller bounding radius", (STEP, "RG_ANOMALY_LEAST_DEPTH"), (STEP, "RG_ANOMALY_DEPTH_RATIO")),
     ("theory/monitor.md", "An anomaly above {%} % of the largest kinetic energy + m ({} m/s)^2/2", (STEP, "RG_ANOMALY_ENERGY_RATIO"), (STEP, "RG_ANOMALY_SPEED")),
     # Projection.
