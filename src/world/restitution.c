@@ -86,11 +86,10 @@ double rgConstraintSet_RestitutionShare(const rgConstraintSet* constraints,
 // Islands whose contacts did work. Rounding and the solver's tolerance are no work.
 static bool rgMarkIslands(rgConstraintSet* constraints, const rgWorldDef* def,
                           const rgModel* model) {
-    double tolerance = RG_RESTITUTION_ERROR_FACTOR * def->contact.tolerance;
     bool any = false;
     for (int i = 0; i < model->info.treeCount; ++i) {
         rgIsland* island = &constraints->islands[i];
-        if (island->work > tolerance * island->hits && island->hits > 0) {
+        if (island->work > def->contact.tolerance * island->hits && island->hits > 0) {
             island->limited = any = true;
             island->highWork = island->work;
             island->share = 0;

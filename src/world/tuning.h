@@ -21,11 +21,10 @@
 #define RG_PAIRS_PER_TASK      64 // of collision; x2: fewer, longer tasks. [inh]
 
 // Passes.
-#define RG_MOST_PASSES              16 // of a step, rebounds included. [inh]
-#define RG_REVISE_PASSES            6 // in which contacts stay inactive and gaps change; x1/2: alike. [note]
-#define RG_MOST_FACTORIZATIONS      200  // of a step, but for its last pass. [inh]
-#define RG_RESTITUTION_RATIO        1e-4 // accuracy of the work / work of full restitution. [inh]
-#define RG_RESTITUTION_ERROR_FACTOR 10   // work that is none / tolerance of the solver. [inh]
+#define RG_MOST_PASSES         16 // of a step, rebounds included. [inh]
+#define RG_REVISE_PASSES       6 // in which contacts stay inactive and gaps change; x1/2: alike. [note]
+#define RG_MOST_FACTORIZATIONS 200  // of a step, but for its last pass. [inh]
+#define RG_RESTITUTION_RATIO   1e-4 // accuracy of the work / work of full restitution. [inh]
 
 // Free motion.
 #define RG_STIFFNESS_FACTOR    4.0  // y / z of free.1; x2: 18, not 12, steps per period
