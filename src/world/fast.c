@@ -91,8 +91,7 @@ static double rgSquare(const double* x, int count) {
 }
 
 // Angle of the fastest joint of a tree in a step with v [rad]. The change of a rate in the last
-// step, up to the rate, may recur: it counts with RG_FAST_CHANGE_FACTOR, and the predictor does not
-// have it.
+// step, up to the rate, may recur: it counts too, and the predictor does not have it.
 double rgTreeTurn(const rgModel* model, double dt, int tree, const double* v,
                   const double* change) {
     const rgTree* range = &model->trees[tree];
@@ -103,8 +102,7 @@ double rgTreeTurn(const rgModel* model, double dt, int tree, const double* v,
         double square = link->kind != rg_linkPrismatic ? rgSquare(v + first, link->vCount) : 0;
         if (change != NULL) {
             double changed = rgSquare(change + first, link->vCount);
-            square += RG_FAST_CHANGE_FACTOR * RG_FAST_CHANGE_FACTOR *
-                      (changed < square ? changed : square);
+            square += changed < square ? changed : square;
         }
         most = square > most ? square : most;
     }

@@ -35,7 +35,6 @@
 
 // Trees that turn fast.
 #define RG_FAST_ANGLE          0.03 // [rad] of a joint in a step; x1/2: 20 % more cost. [note]
-#define RG_FAST_CHANGE_FACTOR  10   // weight of the last change of a rate. [note]
 #define RG_SUBSTEP_MOST_COUNT  50   // of a step. [inh]
 #define RG_ROTATION_ITERATIONS 2    // of free.8. [inh]
 

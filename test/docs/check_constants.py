@@ -75,7 +75,7 @@ TABLE = [
     ("theory/free.md", "y = {} (dt^2 k + dt d)/m", (STEP, "RG_STIFFNESS_FACTOR")),
     ("theory/free.md", "fixed-point iteration to {};", (STEP, "RG_MIDPOINT_TOLERANCE")),
     ("theory/free.md", "by {} fixed-point iterations", (STEP, "RG_ROTATION_ITERATIONS")),
-    ("theory/free.md", "dt sqrt(w^2 + ({} d)^2) > {} rad", (STEP, "RG_FAST_CHANGE_FACTOR"), (STEP, "RG_FAST_ANGLE")),
+    ("theory/free.md", "dt sqrt(w^2 + d^2) > {} rad", (STEP, "RG_FAST_ANGLE")),
     ("theory/free.md", "n = ceil(dt w_max/{}), at most {}.", (STEP, "RG_FAST_ANGLE"), (STEP, "RG_SUBSTEP_MOST_COUNT")),
     ("limits.md", "turn by more than {} rad in a step gain none", (STEP, "RG_FAST_ANGLE")),
     ("theory/step.md", "A gap below {} m counts as zero", (STEP, "RG_SLOP")),
