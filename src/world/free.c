@@ -278,7 +278,7 @@ static void rgFreeMotion_RefineSlow(rgFreeMotion* motion, rgKinematics* kinemati
     for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
         speed = fmax(speed, fabs(kinematics->v[i]) + fabs(motion->v[i] - kinematics->v[i]));
     }
-    for (int k = 0; k < RG_MIDPOINT_ITERATIONS; ++k) {
+    for (int k = 0; k < RG_SEARCH_ITERATIONS; ++k) {
         double change = rgFreeMotion_RefineOnce(motion, kinematics, dt, tree);
         if (!(change < last) || change <= RG_MIDPOINT_TOLERANCE * speed) {
             return;

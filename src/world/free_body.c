@@ -60,7 +60,7 @@ static rgVec3 rgSpinFreely(const rgSym3* I, rgVec3 w, rgVec3 torque, double dt) 
     rgVec3 momentum = rgTurnedBy(w, -0.5 * dt, rgSym3_Multiply(I, w)), next = w, best = w;
     momentum = rgAddScaled(momentum, dt, torque);
     double least = INFINITY, small = 1e-15 * rgLength(momentum);
-    for (int k = 0; k < RG_MIDPOINT_ITERATIONS && least > small; ++k) {
+    for (int k = 0; k < RG_SEARCH_ITERATIONS && least > small; ++k) {
         rgVec3 residual = rgSub(rgTurnedBy(next, 0.5 * dt, rgSym3_Multiply(I, next)), momentum);
         double size = rgLength(residual);
         if (!(size < least)) {

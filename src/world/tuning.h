@@ -27,11 +27,10 @@
 #define RG_RESTITUTION_RATIO   1e-4 // accuracy of the work / work of full restitution. [inh]
 
 // Free motion.
-#define RG_STIFFNESS_FACTOR    4.0  // y / z of free.1; x2: 18, not 12, steps per period
-#define RG_MIDPOINT_ITERATIONS 12   // of the free rate and of free.4; converge before. [inh]
-#define RG_MIDPOINT_TOLERANCE  1e-9 // of free.4, relative to the velocity. [inh]
-#define RG_FLIGHT_ANGLE        2e-4 // [rad] of a joint in a step, of free.4. [free.md]
-#define RG_FLUID_STIFF_RATIO   0.05 // dt d / m of a fluid that changes within a step. [inh]
+#define RG_STIFFNESS_FACTOR   4.0  // y / z of free.1; x2: 18, not 12, steps per period
+#define RG_MIDPOINT_TOLERANCE 1e-9 // of free.4, relative to the velocity. [inh]
+#define RG_FLUID_STIFF_RATIO  0.05 // dt d / m of a fluid that changes within a step. [inh]
+#define RG_FLIGHT_ANGLE       2e-4 // [rad] of a joint in a step, of free.4. [free.md]
 
 // Trees that turn fast.
 #define RG_FAST_ANGLE          0.03 // [rad] of a joint in a step; x1/2: 20 % more cost. [note]
