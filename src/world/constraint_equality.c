@@ -231,7 +231,8 @@ static bool rgRows_AddCompliance(rgRows* rows, int block, const double* G, int s
     for (int k = 0; k < count; ++k) {
         rows->compliance[first + k] = INFINITY;
         if (G[k * stride] > RG_ROUNDING * mean) {
-            rows->compliance[first + k] = RG_LOOP_COMPLIANCE_RATIO * sum[k >= 3] / RG_MIN(count, 3);
+            rows->compliance[first + k] =
+                RG_RIGID_COMPLIANCE_RATIO * sum[k >= 3] / RG_MIN(count, 3);
             ++moving;
         }
     }
@@ -318,7 +319,7 @@ static void rgSetRigidLoop(rgConstraintSet* constraints, const rgKinematics* kin
         dragged = dragged || rows->drift[r] != 0;
     }
     for (int r = first; dragged && r < rows->rowCount; ++r) {
-        rows->compliance[r] *= RG_DRAG_COMPLIANCE_RATIO / RG_LOOP_COMPLIANCE_RATIO;
+        rows->compliance[r] *= RG_DRAG_COMPLIANCE_RATIO / RG_RIGID_COMPLIANCE_RATIO;
     }
     constraints->isOpen[equality] = violation > RG_OPEN_VIOLATION;
 }

@@ -161,7 +161,7 @@ static rgResult rgProjection_AddHalfLines(rgWorld* world) {
 static void rgProjection_Damp(rgRows* rows, int first, double violation) {
     double share = RG_LOOP_DAMPING_RATIO * fmin(violation / RG_LOOP_DAMPED_VIOLATION, 1);
     for (int r = first; r < rows->rowCount; ++r) {
-        rows->compliance[r] *= fmax(share / RG_LOOP_COMPLIANCE_RATIO, 1);
+        rows->compliance[r] *= fmax(share / RG_RIGID_COMPLIANCE_RATIO, 1);
     }
 }
 

@@ -45,12 +45,11 @@
 #define RG_TOGETHER_FACTOR   20  // of constraints.25; x2: rolling starts sooner. [inh]
 
 // Compliances, relative to G.
-#define RG_LOOP_COMPLIANCE_RATIO    1e-9 // of rigid loops. [inh]
-#define RG_SQUEEZE_COMPLIANCE_RATIO 1e-8 // of contacts that a kinematic body closes. [inh]
-#define RG_DRAG_COMPLIANCE_RATIO    1e-3 // of loops that a kinematic body drags. [projection.md]
-#define RG_SHARING_LEAST_RATIO      1e-7 // of normals that share a load. [note]
-#define RG_SHARING_MOST_RATIO       1e-5 // [note]
-#define RG_REGULARIZED_RATIO        1e-3 // slip / speed of a kinematic body, of a report. [inh]
+#define RG_RIGID_COMPLIANCE_RATIO 1e-9 // of loops, contacts a kinematic body closes. [t inverse]
+#define RG_DRAG_COMPLIANCE_RATIO  1e-3 // of loops that a kinematic body drags. [projection.md]
+#define RG_SHARING_LEAST_RATIO    1e-7 // of normals that share a load. [note]
+#define RG_SHARING_MOST_RATIO     1e-5 // [note]
+#define RG_REGULARIZED_RATIO      1e-3 // slip / speed of a kinematic body, of a report. [inh]
 
 // Projection.
 #define RG_PROJECT_SHARE            0.5  // of a depth that a step undoes. [projection.md]
