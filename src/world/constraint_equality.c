@@ -319,7 +319,7 @@ static void rgSetRigidLoop(rgConstraintSet* constraints, const rgKinematics* kin
         dragged = dragged || rows->drift[r] != 0;
     }
     for (int r = first; dragged && r < rows->rowCount; ++r) {
-        rows->compliance[r] *= RG_DRAG_COMPLIANCE_RATIO / RG_RIGID_COMPLIANCE_RATIO;
+        rows->compliance[r] *= RG_DAMPED_COMPLIANCE_RATIO / RG_RIGID_COMPLIANCE_RATIO;
     }
     constraints->isOpen[equality] = violation > RG_OPEN_VIOLATION;
 }

@@ -45,11 +45,11 @@
 #define RG_TOGETHER_FACTOR   20  // of constraints.25; x2: rolling starts sooner. [inh]
 
 // Compliances, relative to G.
-#define RG_RIGID_COMPLIANCE_RATIO 1e-9 // of loops, contacts a kinematic body closes. [t inverse]
-#define RG_DRAG_COMPLIANCE_RATIO  1e-3 // of loops that a kinematic body drags. [projection.md]
-#define RG_SHARING_LEAST_RATIO    1e-7 // of normals that share a load. [note]
-#define RG_SHARING_MOST_RATIO     1e-5 // [note]
-#define RG_REGULARIZED_RATIO      1e-3 // slip / speed of a kinematic body, of a report. [inh]
+#define RG_RIGID_COMPLIANCE_RATIO  1e-9 // of loops, contacts a kinematic body closes. [t inverse]
+#define RG_DAMPED_COMPLIANCE_RATIO 1e-3 // of dragged and of open loops; x10: alike. [note]
+#define RG_SHARING_LEAST_RATIO     1e-7 // of normals that share a load. [note]
+#define RG_SHARING_MOST_RATIO      1e-5 // [note]
+#define RG_REGULARIZED_RATIO       1e-3 // slip / speed of a kinematic body, of a report. [inh]
 
 // Projection.
 #define RG_PROJECT_SHARE            0.5  // of a depth that a step undoes. [projection.md]
@@ -60,7 +60,6 @@
 #define RG_OPEN_STEPS               10   // time steps in which an open loop closes. [inh]
 #define RG_LOOP_ITERATIONS          5    // of Gauss and Newton. [inh]
 #define RG_LOOP_TOLERANCE           1e-10 // [m], [rad] of a closed loop. [inh]
-#define RG_LOOP_DAMPING_RATIO       1e-2  // largest damping, relative to G. [inh]
 #define RG_LOOP_DAMPED_VIOLATION    1e-3  // [m], [rad] that has it. [inh]
 #define RG_LOOP_DENSE_ROWS          128   // up to which loops are one dense block. [inh]
 #define RG_SEARCH_ITERATIONS        60    // of closing loops, starts and inverse steps. [inh]
