@@ -82,23 +82,17 @@ rgVec3 rgNextBristle(const rgWorld* world, const rgContactPoint* point) {
 }
 
 // constraints.23: Rigid normals leave open which points of a face carry, and rounding of gaps may
-// choose; but tangential springs know their points. A compliance that is small against G and gives
-// way at RG_CREEP_SPEED under the force of the last step spreads the force evenly.
+// choose; but tangential springs know their points. A compliance that is small against G spreads
+// the force evenly.
 static void rgSharePair(rgConstraintSet* constraints, const rgKinematics* kinematics,
                         const rgContactSet* contacts, int first, int count) {
     rgRows* rows = &constraints->rows;
-    double mean = 0;
     for (int i = first; i < first + count; ++i) {
-        mean += rows->lambda[contacts->points[i].firstRow + 2] / count;
-    }
-    for (int i = first; mean > 0 && i < first + count; ++i) {
         int normal = contacts->points[i].firstRow + 2;
         if (rows->compliance[normal] == 0 && contacts->points[i].gap <= 0) {
             double G;
             rgRows_Delassus(rows, kinematics, normal, 1, &G);
-            rows->compliance[normal] =
-                RG_MAX(RG_MIN(RG_CREEP_SPEED / mean, RG_SHARING_MOST_RATIO * G),
-                       RG_SHARING_LEAST_RATIO * G);
+            rows->compliance[normal] = RG_SHARING_COMPLIANCE_RATIO * G;
             if (!contacts->points[i].mayHit) { // proximal: bodies at rest do not sink
                 rows->bias[normal] -= rows->compliance[normal] * rows->lambda[normal];
             }

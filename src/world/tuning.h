@@ -45,26 +45,24 @@
 #define RG_TOGETHER_FACTOR   20  // of constraints.25; x2: rolling starts sooner. [inh]
 
 // Compliances, relative to G.
-#define RG_RIGID_COMPLIANCE_RATIO  1e-9 // of loops, contacts a kinematic body closes. [t inverse]
-#define RG_DAMPED_COMPLIANCE_RATIO 1e-3 // of dragged and of open loops; x10: alike. [note]
-#define RG_SHARING_LEAST_RATIO     1e-7 // of normals that share a load. [note]
-#define RG_SHARING_MOST_RATIO      1e-5 // [note]
-#define RG_REGULARIZED_RATIO       1e-3 // slip / speed of a kinematic body, of a report. [inh]
+#define RG_RIGID_COMPLIANCE_RATIO   1e-9 // of loops, contacts a kinematic body closes. [t inverse]
+#define RG_DAMPED_COMPLIANCE_RATIO  1e-3 // of dragged and of open loops; x10: alike. [note]
+#define RG_SHARING_COMPLIANCE_RATIO 1e-6 // of normals, half lines that share; x10: [t bristle]
+#define RG_REGULARIZED_RATIO        1e-3 // slip / speed of a kinematic body, of a report. [inh]
 
 // Projection.
-#define RG_PROJECT_SHARE            0.5  // of a depth that a step undoes. [projection.md]
-#define RG_PROJECT_COMPLIANCE_RATIO 1e-6 // of half lines, relative to G. [inh]
-#define RG_PROJECT_TOLERANCE_RATIO  1e-4 // of the largest depth; x100: 2.5 times the solves. [note]
-#define RG_PROJECT_PASSES           10   // of Gauss-Seidel before a solve. [inh]
-#define RG_OPEN_VIOLATION           1e-4 // [m], [rad] above which a loop is open. [inh]
-#define RG_OPEN_STEPS               10   // time steps in which an open loop closes. [inh]
-#define RG_LOOP_ITERATIONS          5    // of Gauss and Newton. [inh]
-#define RG_LOOP_TOLERANCE           1e-10 // [m], [rad] of a closed loop. [inh]
-#define RG_LOOP_DAMPED_VIOLATION    1e-3  // [m], [rad] that has it. [inh]
-#define RG_LOOP_DENSE_ROWS          128   // up to which loops are one dense block. [inh]
-#define RG_SEARCH_ITERATIONS        60    // of closing loops, starts and inverse steps. [inh]
-#define RG_SEARCH_LEAST_STEP        1e-3  // of Gauss and Newton [-]. [inh]
-#define RG_SEARCH_RISE_COUNT        4     // rises of an error that is rounding. [inh]
+#define RG_PROJECT_SHARE           0.5   // of a depth that a step undoes. [projection.md]
+#define RG_PROJECT_TOLERANCE_RATIO 1e-4  // of the largest depth; x100: 2.5 times the solves. [note]
+#define RG_PROJECT_PASSES          10    // of Gauss-Seidel before a solve. [inh]
+#define RG_OPEN_VIOLATION          1e-4  // [m], [rad] above which a loop is open. [inh]
+#define RG_OPEN_STEPS              10    // time steps in which an open loop closes. [inh]
+#define RG_LOOP_ITERATIONS         5     // of Gauss and Newton. [inh]
+#define RG_LOOP_TOLERANCE          1e-10 // [m], [rad] of a closed loop. [inh]
+#define RG_LOOP_DAMPED_VIOLATION   1e-3  // [m], [rad] that has it. [inh]
+#define RG_LOOP_DENSE_ROWS         128   // up to which loops are one dense block. [inh]
+#define RG_SEARCH_ITERATIONS       60    // of closing loops, starts and inverse steps. [inh]
+#define RG_SEARCH_LEAST_STEP       1e-3  // of Gauss and Newton [-]. [inh]
+#define RG_SEARCH_RISE_COUNT       4     // rises of an error that is rounding. [inh]
 
 // Monitor: bounds of anomalies. Sound runs of all scenes and robots stay below half of each.
 #define RG_MONITOR_STEPS        8    // between two looks at energy and forces; x2: cost halves
