@@ -159,7 +159,7 @@ static rgResult rgProjection_AddHalfLines(rgWorld* world) {
 // projection.7: Levenberg-Marquardt damping of a loop in proportion to its violation: near singular
 // configurations that do not close, it bounds the motion.
 static void rgProjection_Damp(rgRows* rows, int first, double violation) {
-    double share = RG_DAMPED_COMPLIANCE_RATIO * fmin(violation / RG_LOOP_DAMPED_VIOLATION, 1);
+    double share = RG_DAMPED_COMPLIANCE_RATIO * fmin(violation / RG_OPEN_VIOLATION, 1);
     for (int r = first; r < rows->rowCount; ++r) {
         rows->compliance[r] *= fmax(share / RG_RIGID_COMPLIANCE_RATIO, 1);
     }

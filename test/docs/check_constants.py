@@ -89,7 +89,7 @@ TABLE = [
     ("theory/projection.md", "by more than {} of the largest depth", (STEP, "RG_PROJECT_TOLERANCE_RATIO")),
     ("theory/projection.md", "all loops are one block of a pass (up to {} rows,", (STEP, "RG_LOOP_DENSE_ROWS")),
     ("theory/projection.md", "|phi| < {}. Half lines join", (STEP, "RG_LOOP_TOLERANCE")),
-    ("theory/projection.md", "d = {} min(|phi|/{}, 1)", (STEP, "RG_DAMPED_COMPLIANCE_RATIO"), (STEP, "RG_LOOP_DAMPED_VIOLATION")),
+    ("theory/projection.md", "d = {} min(|phi|/{}, 1)", (STEP, "RG_DAMPED_COMPLIANCE_RATIO"), (STEP, "RG_OPEN_VIOLATION")),
     ("theory/projection.md", "at the start of the step exceeds {} m or rad", (STEP, "RG_OPEN_VIOLATION")),
     ("theory/projection.md", "drags have R = {} G", (STEP, "RG_DAMPED_COMPLIANCE_RATIO")),
     ("theory/projection.md", "has R_n = {} G_nn", (STEP, "RG_RIGID_COMPLIANCE_RATIO")),
