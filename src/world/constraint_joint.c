@@ -2,9 +2,9 @@
 #include "world/world.h"
 
 // Limits have rows if this step may reach them, after the hardest impact too.
-bool rgLimitIsNear(double dt, double margin, double phi, double speed, double freeSpeed) {
+bool rgLimitIsNear(double dt, double phi, double speed, double freeSpeed) {
     double reach = dt * (fabs(speed) + fabs(freeSpeed));
-    return phi <= margin + RG_IMPACT_SPEED_RATIO * reach;
+    return phi <= RG_SLOP + RG_IMPACT_SPEED_RATIO * reach;
 }
 
 typedef struct rgLimitRow {
@@ -20,7 +20,7 @@ static rgResult rgAddLimit(rgWorld* world, int joint, int side, const rgLimitRow
         speed += limit->values[k] * world->kinematics.v[limit->columns[k]];
         freeSpeed += limit->values[k] * world->free.v[limit->columns[k]];
     }
-    if (!rgLimitIsNear(world->settings.dt, world->def.margin, limit->phi, speed, freeSpeed)) {
+    if (!rgLimitIsNear(world->settings.dt, limit->phi, speed, freeSpeed)) {
         return rg_ok;
     }
     int row = rgRows_AddRow(&world->constraints.rows, world->model, &world->heap.allocator,

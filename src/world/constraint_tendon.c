@@ -51,7 +51,7 @@ static double rgTendonRate(const rgTransmission* transmission, const rgModel* mo
 static rgResult rgAddTendonLimit(rgWorld* world, int tendon, double phi, int row, double k) {
     double sign = row % 2 == 0 ? 1 : -1;
     if (!rgLimitIsNear(
-            world->settings.dt, world->def.margin, phi,
+            world->settings.dt, phi,
             rgTendonRate(&world->transmission, world->model, tendon, world->kinematics.v),
             rgTendonRate(&world->transmission, world->model, tendon, world->free.v))) {
         return rg_ok;

@@ -48,7 +48,7 @@ static bool rgWorld_RowActs(const rgWorld* world, int row) {
     const rgRowSource* source = &rows->sources[row];
     bool limit = source->kind == rg_constraintLimit ||
                  (source->kind == rg_constraintTendon && rgTendonRowIsLimit(source->row));
-    return !limit || rgLimitIsNear(world->settings.dt, world->def.margin, rows->gap[row],
+    return !limit || rgLimitIsNear(world->settings.dt, rows->gap[row],
                                    rgRows_Speed(rows, row, world->kinematics.v), 0);
 }
 

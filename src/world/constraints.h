@@ -92,7 +92,7 @@ void rgConstraintSet_FillLengths(rgConstraintSet* constraints, const rgKinematic
 
 // ---- constraint_joint.c
 // True if a limit may act in this step (constraints.9).
-bool rgLimitIsNear(double dt, double margin, double phi, double speed, double freeSpeed);
+bool rgLimitIsNear(double dt, double phi, double speed, double freeSpeed);
 rgResult rgAddLimits(rgWorld* world);
 rgResult rgAddDryFriction(rgWorld* world);
 

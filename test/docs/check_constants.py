@@ -96,7 +96,7 @@ TABLE = [
     # Constraints.
     ("theory/constraints.md", "gaps below {} m count as none", (STEP, "RG_SLOP")),
     ("theory/constraints.md", "The threshold is {} g dt", (WORLD, r"fmax\(RG_CREEP_SPEED, (\d) \*")),
-    ("theory/constraints.md", "phi <= {} dt (|v| + |v_free|) + {}.", (STEP, "RG_IMPACT_SPEED_RATIO"), (WORLD, "margin")),
+    ("theory/constraints.md", "phi <= {} dt (|v| + |v_free|) + {}.", (STEP, "RG_IMPACT_SPEED_RATIO"), (STEP, "RG_SLOP")),
     ("theory/constraints.md", "R is at least {} trace(G_ii)/m", (STEP, "RG_RIGID_COMPLIANCE_RATIO")),
     ("theory/constraints.md", "(G_rr below {} of the mean)", (STEP, "RG_ROUNDING")),
     ("theory/constraints.md", "get R_N = {} G_nn and gamma_n", (STEP, "RG_SHARING_COMPLIANCE_RATIO")),
