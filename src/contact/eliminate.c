@@ -53,7 +53,7 @@ static bool rgFactorRows(const rgSystem* system, const rgMatrix* G, const int* o
     for (int j = 0; regular && j < count; ++j) {
         double root = eliminated->L[(size_t)j * (size_t)(eliminated->lead + 1)];
         double own = G->values[(size_t)out[j] * (size_t)(G->ld + 1)];
-        regular = root * root > RG_RANK_RATIO * own;
+        regular = root * root > RG_ZERO_RATIO * own;
     }
     return regular;
 }

@@ -65,7 +65,7 @@ static inline double rgTarget(double targetMu, double floor) {
 
 // A contact with friction has a cone; without, its normal is a half line and its tangents are idle.
 static inline bool rgHasCone(const rgSystemBlock* block) {
-    return block->kind == rg_blockCoulomb && block->mu > RG_SLIP_LEAST_RATIO;
+    return block->kind == rg_blockCoulomb && block->mu > RG_ZERO_RATIO;
 }
 
 static inline bool rgIsFrictionless(const rgSystemBlock* block) {

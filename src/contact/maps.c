@@ -120,7 +120,7 @@ static rgJacobianKind rgLinearizeDisc(const rgSystemBlock* block, int row, doubl
         A[i * m + 2] = normal > 0 ? -mu * t[i] : 0;
         B[i * m + 2] = normal > 0 ? mu * t[i] : 0;
     }
-    bool slips = mu > RG_SLIP_LEAST_RATIO && k > RG_SLIP_LEAST_RATIO;
+    bool slips = mu > RG_ZERO_RATIO && k > RG_ZERO_RATIO;
     return mu == 0 ? rg_jacobianRows : slips ? rg_jacobianSlip : rg_jacobianWhole;
 }
 

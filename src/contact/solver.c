@@ -299,7 +299,7 @@ static bool rgDropImmovable(rgSolve* solve, rgSystemDef* def, const rgSystem* sy
         const double* d = system->diagonal + block->entryStart;
         int m = block->size;
         if (block->kind != rg_blockCoulomb || system->g[block->row + 2] >= 0 ||
-            d[2 * m + 2] >= RG_RANK_RATIO * (d[0] + d[m + 1])) {
+            d[2 * m + 2] >= RG_ZERO_RATIO * (d[0] + d[m + 1])) {
             continue;
         }
         int own = layout->blockOfRow[system->globalRow[block->row]];

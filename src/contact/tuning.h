@@ -18,9 +18,8 @@
 #define RG_REST_TOLERANCE_RATIO  1e-4 // of solves at rest; x2: a little more of them. [note]
 
 // Rounding.
-#define RG_RANK_RATIO       1e-11 // pivot / diagonal, normal / tangents, that count as 0
-#define RG_SLIP_LEAST_RATIO 1e-9  // mu, and radius / |w|, that may be divided by. [inh]
-#define RG_LEAST_SHIFT      1e-10 // eps of newton.8 and interior.8 [-]. [abl] 1e-9: inverse fails
+#define RG_ZERO_RATIO  1e-9  // mu, slopes, pivots, normals over others that count as 0. [abl]
+#define RG_LEAST_SHIFT 1e-10 // eps of newton.8 and interior.8 [-]. [abl] 1e-9: inverse fails
 
 // Forms of the matrix: cost only.
 #define RG_DENSE_ROW_RATIO  2   // rows / velocities up to which G is dense. [abl]

@@ -48,7 +48,7 @@ typedef struct rgDojo {
 } rgDojo;
 
 static bool rgDojo_HasCone(const rgSystemBlock* block) {
-    return block->kind == rg_blockCoulomb && block->mu > RG_SLIP_LEAST_RATIO;
+    return block->kind == rg_blockCoulomb && block->mu > RG_ZERO_RATIO;
 }
 
 static void rgDojo_AddLine(rgDojo* dojo, const rgSystemBlock* block, int k) {
