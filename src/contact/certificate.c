@@ -45,7 +45,7 @@ static bool rgIsCertificate(const rgRun* run, rgSystem* system, const double* y,
     // Rounding of the product, for G with a diagonal near one: y'Gy may be that much larger.
     stress = fmax(stress, 0) + 2 * DBL_EPSILON * system->n * sum * sum;
     bool impossible = demand > RG_CERTIFICATE_SPEED_RATIO * fastest * sqrt(stress);
-    return impossible && demand * least > RG_CERTIFICATE_TOLERANCE_RATIO * run->tolerance * sum;
+    return impossible && demand * least > run->tolerance * sum;
 }
 
 // Impulses of the regularized problem, in which every row has a compliance: bounded.

@@ -66,6 +66,5 @@
 #define RG_MULTIPLIER_DECAY_RATIO 0.1 // p after / before such a centre. [piles] 1: walls creep
 
 // Certificate (auto.1-3), for users of the solver alone.
-#define RG_CERTIFICATE_SPEED_RATIO     1e6  // velocity that the proof excludes / max |g|. [towers]
-#define RG_CERTIFICATE_TOLERANCE_RATIO 3    // least violation / tolerance. [inh]
-#define RG_CONFLICT_RATIO              1e-2 // |y| / max |y| of rows that are named. [inh]
+#define RG_CERTIFICATE_SPEED_RATIO 1e6  // velocity that the proof excludes / max |g|. [towers]
+#define RG_CONFLICT_RATIO          1e-2 // |y| / max |y| of rows that are named. [inh]

@@ -115,7 +115,6 @@ TABLE = [
     ("theory/auto.md", "at most the accuracy, {} iterations at most", (TUNING, "RG_ROBUST_ITERATIONS")),
     ("theory/auto.md", "Runs aim at {} of the tolerance", (TUNING, "RG_RUN_TOLERANCE_RATIO")),
     ("theory/auto.md", "-y . g > {} max |g|", (TUNING, "RG_CERTIFICATE_SPEED_RATIO")),
-    ("theory/auto.md", "-y . g/|y|_1 > {} tolerances", (TUNING, "RG_CERTIFICATE_TOLERANCE_RATIO")),
     ("theory/auto.md", "rows in conflict: |y| > {} max |y|", (TUNING, "RG_CONFLICT_RATIO")),
     ("theory/auto.md", "every row has a compliance of {} of its own G", (TUNING, "RG_STRONG_PROXIMAL_RATIO")),
     # Newton, interior point, ADMM, sweeps, judge.
