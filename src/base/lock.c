@@ -27,7 +27,7 @@ int rgLockFile(const char* path, bool create, const char** fault, int* reason) {
     *reason = file < 0 ? errno : 0;
     *fault = NULL;
     if (file < 0) {
-        *fault = *reason == ELOOP ? "is a link, and nothing is written through links"
+        *fault = *reason == ELOOP ? "is a link; files are not written through links"
                                   : "cannot be created";
         *reason = *reason == ELOOP ? 0 : *reason;
     } else if (fstat(file, &found) != 0 || !S_ISREG(found.st_mode)) {

@@ -202,7 +202,7 @@ ixy="0" ixz="0" iyz="0"/></inertial><collision name="{n}_shape"><origin xyz="0 0
             done = run("plot", source, self.path("d.png"))
             self.assertEqual((done.returncode, done.stderr), (0, ""), done)
             self.assertNotIn("Warning", done.stdout)
-        for what, text in (("joint:nose", "no joint"), ("force:nose", "no body"), ("magic", "none of")):
+        for what, text in (("joint:nose", "no joint"), ("force:nose", "no body"), ("magic", "unknown quantity")):
             done = run("plot", path, self.path("c.png"), "--what", what)
             self.assertEqual(done.returncode, 2, done)
             self.assertIn(text, done.stderr)

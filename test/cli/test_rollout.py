@@ -188,7 +188,7 @@ class Rollout(unittest.TestCase):
         os.remove(self.path("1/slider.xml"))
         done = run("mpirun", "--oversubscribe", "-n", 2, "sh", "-c", shell, env=RANKS)
         self.assertEqual(done.returncode, 2, done)
-        self.assertIn("do all see the same files", done.stderr)
+        self.assertIn("check that all ranks see the same files", done.stderr)
 
     @unittest.skipUnless(MPI, "no MPI")
     def test_help_once(self):
