@@ -81,6 +81,11 @@ static void rgMapBlock(const rgSystemBlock* block, rgContactModel model, const d
     }
 }
 
+void rgSystem_MapBlock(const rgSystem* system, int block, const double* lambda, const double* sigma,
+                       double* F) {
+    rgMapBlock(system->blocks + block, system->model, lambda, sigma, F);
+}
+
 double rgSystem_Map(const rgSystem* system, const double* lambda, const double* sigma, double* F) {
     for (int i = 0; i < system->blockCount; ++i) {
         const rgSystemBlock* block = system->blocks + i;

@@ -6,6 +6,10 @@
 // F of every block, n. Returns |F|_2.
 double rgSystem_Map(const rgSystem* system, const double* lambda, const double* sigma, double* F);
 
+// F of one block.
+void rgSystem_MapBlock(const rgSystem* system, int block, const double* lambda, const double* sigma,
+                       double* F);
+
 // A and B of every block, entryCount each, and their kinds.
 void rgSystem_Linearize(const rgSystem* system, const double* lambda, const double* sigma,
                         double* A, double* B, rgJacobianKind* kinds);

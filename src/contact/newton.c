@@ -1,33 +1,9 @@
 // Semismooth Newton on the Alart-Curnier map with a proximal regularisation and a nonmonotone line
 // search. newton.7-10.
-#include "contact/run.h"
-#include "contact/tuning.h"
+#include "contact/newton.h"
 
 #include <math.h>
 #include <string.h>
-
-typedef struct rgNewton {
-    rgRun* run;
-    rgSystem* system;
-    const rgNewtonOptions* options;
-    double proximal; // p
-    double* lambda;  // iterate, not necessarily in K
-    double* sigma;   // its velocity, with the proximal term
-    double* centre;  // of the proximal term
-    double* F;       // map at the iterate
-    double* step;    // d
-    double* moved;   // G d
-    double* lambda2; // trial point of the line search
-    double* sigma2;
-    double* F2;
-    double* A;
-    double* B;
-    rgJacobianKind* kinds;
-    double norm; // |F|
-    double trialNorm;
-    double past[RG_NEWTON_ITERATIONS];
-    int pastCount;
-} rgNewton;
 
 // newton.11: p (lambda - c), added to a vector of velocities; centre NULL counts as zero
 static void rgNewton_AddProximal(const rgNewton* newton, const double* lambda, const double* centre,
@@ -103,6 +79,13 @@ static double rgNewton_ProximalResidual(const rgNewton* newton) {
     return rgSystem_Residual(newton->system, run->trial, run->trialSigma);
 }
 
+void rgNewton_SolveStep(rgNewton* newton, const double* rhs) {
+    const rgSystemOps* ops = newton->system->ops;
+    ops->solveNewton(newton->system, rhs, newton->step, NULL);
+    ops->apply(newton->system, newton->step, newton->moved);
+    rgNewton_AddProximal(newton, newton->step, NULL, newton->moved);
+}
+
 // newton.8: (A + eps I + B (G + p)) d = -F
 static rgResult rgNewton_Step(rgNewton* newton) {
     rgSystem* system = newton->system;
@@ -116,7 +99,7 @@ static rgResult rgNewton_Step(rgNewton* newton) {
     for (int i = 0; i < system->n; ++i) {
         newton->F2[i] = -newton->F[i];
     }
-    system->ops->solveNewton(system, newton->F2, newton->step, NULL);
+    rgNewton_SolveStep(newton, newton->F2);
     double sum = 0;
     for (int i = 0; i < system->n; ++i) {
         sum += newton->step[i] * 0;
@@ -124,7 +107,7 @@ static rgResult rgNewton_Step(rgNewton* newton) {
     return sum == 0 ? rg_ok : rg_errorNumeric;
 }
 
-static void rgNewton_Try(rgNewton* newton, double t) {
+void rgNewton_Try(rgNewton* newton, double t) {
     for (int i = 0; i < newton->system->n; ++i) {
         newton->lambda2[i] = newton->lambda[i] + t * newton->step[i];
         newton->sigma2[i] = newton->sigma[i] + t * newton->moved[i];
@@ -214,8 +197,12 @@ rgResult rgRunNewton(rgRun* run, const double* lambda, const rgNewtonOptions* op
         if (result != rg_ok) {
             break;
         }
-        system->ops->apply(system, newton.step, newton.moved);
-        rgNewton_AddProximal(&newton, newton.step, NULL, newton.moved);
+        if (options->eliminate || system->blockCount > RG_LARGE_BLOCK_COUNT) {
+            result = rgNewton_SolveSubproblem(&newton);
+            if (result != rg_ok) {
+                break;
+            }
+        }
         rgNewton_Search(&newton);
         rgNewton_Accept(&newton);
         double before = run->bestResidual;

@@ -16,6 +16,11 @@ static void rgPassesFromStart(rgRun* run, double* lambda) {
     }
 }
 
+// True if contacts have come or gone.
+static bool rgRun_IsFar(const rgRun* run) {
+    return run->warm && run->bestResidual > RG_START_FAR_RESIDUAL;
+}
+
 static bool rgRun_IsAtRest(const rgRun* run) {
     return run->firstTolerance < run->tolerance && run->warm &&
            run->bestResidual <= RG_START_FAR_RESIDUAL;
@@ -56,7 +61,7 @@ static rgResult rgNewtonFromStart(rgRun* run, double* lambda) {
             return result;
         }
         newton.sigma = NULL;
-    } else if (run->warm && run->bestResidual > RG_START_FAR_RESIDUAL) {
+    } else if (rgRun_IsFar(run)) {
         rgPassesFromStart(run, lambda);
     }
     return rgRunNewton(run, lambda, &newton);
@@ -75,8 +80,81 @@ static rgResult rgNewtonAgain(rgRun* run, double* lambda) {
     return result == rg_ok && !rgRun_Solved(run) ? rgRunNewton(run, lambda, &newton) : result;
 }
 
+// True where a few contacts are wrong among many, rather than many of a few.
+static bool rgRun_IsLarge(const rgRun* run) {
+    return run->system->blockCount > RG_LARGE_BLOCK_COUNT;
+}
+
+// Residual of impulses, projected, in the problem with the proximal term p (lambda - c), and in the
+// one without.
+static double rgProximalResidual(rgRun* run, double p, const double* centre, double* lambda,
+                                 double* rigid) {
+    rgSystem_Project(run->system, lambda);
+    *rigid = rgRun_UpdateBest(run, lambda, NULL);
+    for (int i = 0; i < run->system->n; ++i) {
+        run->trialSigma[i] += p * (lambda[i] - centre[i]);
+    }
+    return rgSystem_Residual(run->system, lambda, run->trialSigma);
+}
+
+// Method of multipliers: Newton on problems with the proximal term p (lambda - c), each to the
+// accuracy, around `first`, then around the impulses of the problem before. p is larger where that
+// was not solved, smaller where the rigid residual does not fall.
+static rgResult rgRunMultipliers(rgRun* run, double accuracy, const double* first, double* lambda) {
+    rgArenaMark mark = rgArena_Mark(run->system->arena);
+    size_t bytes = (size_t)run->system->n * sizeof(double);
+    double* centre = RG_TAKE(run->system->arena, double, run->system->n);
+    double p = accuracy, before = INFINITY;
+    if (centre == NULL) {
+        return rg_errorMemory;
+    }
+    memcpy(centre, first, bytes);
+    rgResult result = rg_ok;
+    int end = RG_MIN(run->iterationCount + RG_ROBUST_ITERATIONS, run->iterationLimit);
+    do {
+        const rgNewtonOptions newton = {.limit = RG_MULTIPLIER_ITERATIONS,
+                                        .regularisation = RG_NEWTON_SHIFT_RATIO,
+                                        .proximal = p,
+                                        .centre = centre,
+                                        .keepCentre = true,
+                                        .enough = accuracy,
+                                        .last = lambda};
+        result = rgRunNewton(run, lambda, &newton);
+        double residual;
+        if (rgProximalResidual(run, p, centre, lambda, &residual) > accuracy) {
+            p = fmin(RG_PROXIMAL_GROWTH_RATIO * p, 1);
+        } else if (residual > RG_SLOW_RESIDUAL_RATIO * before) {
+            p *= RG_MULTIPLIER_DECAY_RATIO;
+        }
+        before = residual;
+        memcpy(centre, lambda, bytes);
+    } while (result == rg_ok && run->bestResidual > accuracy && run->iterationCount < end);
+    rgArena_Return(run->system->arena, mark);
+    return result;
+}
+
+// Large islands: to an accuracy first, whose proximal weight is as large as it can be, then to the
+// tolerance.
+static rgResult rgMultipliersToTolerance(rgRun* run, double* lambda) {
+    double accuracy = fmax(RG_MULTIPLIER_FIRST_RESIDUAL, run->tolerance);
+    rgResult result = rgRunMultipliers(run, accuracy, lambda, lambda);
+    return result == rg_ok && !rgRun_Solved(run)
+               ? rgRunMultipliers(run, run->tolerance, lambda, lambda)
+               : result;
+}
+
 static rgResult rgPhase_Newton(rgRun* run, double* lambda) {
+    size_t bytes = (size_t)run->system->n * sizeof(double);
+    if (rgRun_IsLarge(run) && rgRun_IsFar(run)) {
+        memcpy(lambda, run->start, bytes);
+        rgPassesFromStart(run, lambda);
+        return rgMultipliersToTolerance(run, lambda);
+    }
     rgResult result = rgNewtonFromStart(run, lambda);
+    if (result == rg_ok && !rgRun_Solved(run) && rgRun_IsLarge(run)) {
+        memcpy(lambda, run->best, bytes);
+        return rgMultipliersToTolerance(run, lambda);
+    }
     bool again = result == rg_ok && !rgRun_Solved(run) && rgRun_Uses(run, rg_planAgain);
     return again ? rgNewtonAgain(run, lambda) : result;
 }
@@ -153,54 +231,6 @@ static void rgScaleStart(rgRun* run) {
     rgRun_UpdateBest(run, run->start, NULL);
 }
 
-// Residual of impulses, projected, in the problem with the proximal term p (lambda - c), and in the
-// one without.
-static double rgProximalResidual(rgRun* run, double p, const double* centre, double* lambda,
-                                 double* rigid) {
-    rgSystem_Project(run->system, lambda);
-    *rigid = rgRun_UpdateBest(run, lambda, NULL);
-    for (int i = 0; i < run->system->n; ++i) {
-        run->trialSigma[i] += p * (lambda[i] - centre[i]);
-    }
-    return rgSystem_Residual(run->system, lambda, run->trialSigma);
-}
-
-// Method of multipliers: Newton on problems with the proximal term p (lambda - c), each to the
-// accuracy, around the last step's impulses first, then around those of the problem before. p is
-// larger where that was not solved, smaller where the rigid residual does not fall.
-static rgResult rgRunMultipliers(rgRun* run, double* lambda) {
-    rgArenaMark mark = rgArena_Mark(run->system->arena);
-    size_t bytes = (size_t)run->system->n * sizeof(double);
-    double* centre = RG_TAKE(run->system->arena, double, run->system->n);
-    double p = run->accuracy, before = INFINITY;
-    if (centre == NULL) {
-        return rg_errorMemory;
-    }
-    memcpy(centre, run->start, bytes);
-    rgResult result = rg_ok;
-    int end = RG_MIN(run->iterationCount + RG_ROBUST_ITERATIONS, run->iterationLimit);
-    do {
-        const rgNewtonOptions newton = {.limit = RG_MULTIPLIER_ITERATIONS,
-                                        .regularisation = RG_NEWTON_SHIFT_RATIO,
-                                        .proximal = p,
-                                        .centre = centre,
-                                        .keepCentre = true,
-                                        .enough = run->accuracy,
-                                        .last = lambda};
-        result = rgRunNewton(run, lambda, &newton);
-        double residual;
-        if (rgProximalResidual(run, p, centre, lambda, &residual) > run->accuracy) {
-            p = fmin(RG_PROXIMAL_GROWTH_RATIO * p, 1);
-        } else if (residual > RG_SLOW_RESIDUAL_RATIO * before) {
-            p *= RG_MULTIPLIER_DECAY_RATIO;
-        }
-        before = residual;
-        memcpy(centre, lambda, bytes);
-    } while (result == rg_ok && !rgRun_Satisfied(run) && run->iterationCount < end);
-    rgArena_Return(run->system->arena, mark);
-    return result;
-}
-
 // To an accuracy: bodies at rest as ever; the method of multipliers, one iteration at least so that
 // bodies that slow down converge; the interior point where it fails.
 static rgResult rgPlan_Accurate(rgRun* run, double* lambda) {
@@ -209,11 +239,11 @@ static rgResult rgPlan_Accurate(rgRun* run, double* lambda) {
     bool rested = rgRun_IsAtRest(run);
     if (rested) {
         result = rgStartAtRest(run, lambda);
-    } else if (run->warm && run->bestResidual > RG_START_FAR_RESIDUAL) {
+    } else if (rgRun_IsFar(run)) {
         rgPassesFromStart(run, lambda);
     }
     if (result == rg_ok && !(rested && rgRun_Satisfied(run))) {
-        result = rgRunMultipliers(run, lambda);
+        result = rgRunMultipliers(run, run->accuracy, run->start, lambda);
     }
     double tolerance = run->tolerance;
     run->tolerance = run->accuracy;

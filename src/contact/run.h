@@ -72,6 +72,7 @@ typedef struct rgNewtonOptions {
     const double* centre;  // at first; NULL: where the iterations start
     const double* sigma;   // velocity there; NULL: not known
     bool keepCentre;       // the centre stays, and with it p
+    bool eliminate;        // nonlinear elimination in small islands, too
     bool cycles;           // goes on although it cycles, which sometimes ends by itself
     double tolerance;      // below the tolerance, as far as that is quick; 0: the tolerance
     bool quick;            // it ends when it no longer is

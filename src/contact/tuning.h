@@ -43,6 +43,14 @@
 #define RG_CYCLE_MAP_RATIO        1e-3 // difference of two |F| that are alike. [newton.md]
 #define RG_SLOW_RESIDUAL_RATIO    0.5  // residual after / before, at rest and of auto.5. [piles]
 
+// Nonlinear elimination (newton.17-20).
+#define RG_LARGE_BLOCK_COUNT          200 // blocks of islands above which it is done. [piles]
+#define RG_SUBPROBLEM_MOST_COUNT      20 // contacts solved exactly; x2: fewer steps, slower. [piles]
+#define RG_SUBPROBLEM_ROUNDS          3  // in which they join; 1: more iterations. [piles]
+#define RG_SUBPROBLEM_ITERATIONS      30  // of Newton from each start. [piles] 10: more, not solved
+#define RG_SUBPROBLEM_REST_RATIO      0.1 // |F| left to the others / |F|; x3: the same. [piles]
+#define RG_SUBPROBLEM_TOLERANCE_RATIO 0.03 // |F| of those / |F|; x3, x10: more iterations. [piles]
+
 // Interior point (interior.md).
 #define RG_ROBUST_ITERATIONS        100  // of interior point, damped Newton, multipliers. [inh]
 #define RG_POINT_IMPULSE            0.3  // lambda_n of the first point, scaled [-]. [inh]
@@ -62,8 +70,9 @@
 #define RG_DAMPED_SHIFT_RATIO 1.0 // e of newton.7; x2: as good, x0.3 or x10: less. [note]
 
 // Method of multipliers (auto.4-6). p of newton.11 is the accuracy at first.
-#define RG_MULTIPLIER_ITERATIONS  6   // of Newton per centre; x2: a few more in all. [piles]
-#define RG_MULTIPLIER_DECAY_RATIO 0.1 // p after / before such a centre. [piles] 1: walls creep
+#define RG_MULTIPLIER_ITERATIONS     6    // of Newton per centre; x2: a few more in all. [piles]
+#define RG_MULTIPLIER_DECAY_RATIO    0.1  // p after / before such a centre. [piles] 1: walls creep
+#define RG_MULTIPLIER_FIRST_RESIDUAL 1e-4 // to it, then to the tolerance; x10, x0.1: more. [piles]
 
 // Certificate (auto.1-3), for users of the solver alone.
 #define RG_CERTIFICATE_SPEED_RATIO 1e6  // velocity that the proof excludes / max |g|. [towers]

@@ -134,7 +134,7 @@ RG_LANE_FN inline int rgLaneLinearizeGroup(rgLaneWork* work, const rgLaneGroup* 
     }
     double t0 = length > 0 ? x / length : 1, t1 = length > 0 ? y / length : 0;
     double k = length > 0 ? reach / length : 0;
-    int slips = group->mu > RG_SLIP_LEAST_RATIO && k > RG_SLIP_LEAST_RATIO;
+    int slips = group->mu > RG_ZERO_RATIO && k > RG_ZERO_RATIO;
     tangent[0] = t0;
     tangent[1] = t1;
     tangent[2] = group->mu;

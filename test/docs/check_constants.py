@@ -119,6 +119,11 @@ TABLE = [
     ("theory/auto.md", "every row has a compliance of {} of its own G", (TUNING, "RG_STRONG_PROXIMAL_RATIO")),
     # Newton, interior point, ADMM, sweeps, judge.
     ("theory/newton.md", "the first of 1, 1/2, ..., 1/16 with |F(lambda + t d)| < max of the last {} |F|", (TUNING, "RG_NEWTON_ITERATIONS")),
+    ("theory/auto.md", "In islands of more than {} blocks", (TUNING, "RG_LARGE_BLOCK_COUNT")),
+    ("theory/auto.md", "to a residual of {}, then to", (TUNING, "RG_MULTIPLIER_FIRST_RESIDUAL")),
+    ("theory/newton.md", "largest |F|, up to {} until the others have {} |F|,", (TUNING, "RG_SUBPROBLEM_MOST_COUNT"), (TUNING, "RG_SUBPROBLEM_REST_RATIO")),
+    ("theory/newton.md", "by Newton with newton.9, to {} |F|: {} iterations each", (TUNING, "RG_SUBPROBLEM_TOLERANCE_RATIO"), (TUNING, "RG_SUBPROBLEM_ITERATIONS")),
+    ("theory/newton.md", "newton.20 leaves wrong join S, {} rounds;", (TUNING, "RG_SUBPROBLEM_ROUNDS")),
     ("theory/newton.md", "least = {}\n", (TUNING, "RG_LEAST_SHIFT")),
     ("theory/newton.md", "max(1, |lambda|_inf), least),  e = {},", (TUNING, "RG_NEWTON_SHIFT_RATIO")),
     ("theory/newton.md", "p = {} at first", (TUNING, "RG_NEWTON_PROXIMAL_RATIO")),
