@@ -242,6 +242,33 @@ static rgOutcome rgTouchingCradle(void) {
     return rgLab_Result(-0.6, speed);
 }
 
+// A ball on a rail that dips into the floor by 1 in 2, e = 1: with mu > 1/2 no impulse makes it
+// rebound (Painleve), and it stops; with less it goes back as it came.
+static rgOutcome rgRail(double mu, double expected) {
+    rgWorldDef def = rgLab_Def();
+    def.restitution = 1;
+    def.friction = mu;
+    rgLab lab = rgLab_Open(&def, "<option gravity='0 0 0'/><worldbody><geom type='plane' size='0 0 "
+                                 "1'/><body name='b' pos='0 0 .15'><joint type='slide' axis='2 0 "
+                                 "-1'/><geom size='.1' mass='1'/></body></worldbody>");
+    double v = 1;
+    if (lab.world != NULL) {
+        rgWorld_SetState(lab.world, NULL, &v);
+    }
+    bool good = rgLab_Run(&lab, 0.15);
+    double speed = good ? rgWorld_Velocities(lab.world, NULL)[0] : NAN;
+    rgLab_Close(&lab);
+    return rgLab_Result(expected, speed);
+}
+
+static rgOutcome rgRailStops(void) {
+    return rgRail(0.8, 0);
+}
+
+static rgOutcome rgRailRebounds(void) {
+    return rgRail(0.3, -1);
+}
+
 // Without gravity whatever comes rebounds.
 static rgOutcome rgSlowRebound(void) {
     rgWorldDef def = rgLab_Def();
@@ -384,6 +411,8 @@ static const rgPhysicsTest experiments[] = {
     {"cradle that touches, e 1: speed of the first", "m/s", 1e-9, rgTouchingCradle, false, NULL},
     {"ball that comes at 1 cm/s without weight, e 0.5: speed", "m/s", 1e-9, rgSlowRebound, false,
      NULL},
+    {"rail into the floor by 1 in 2, e 1, mu 0.8: speed", "m/s", 1e-9, rgRailStops, false, NULL},
+    {"the same with mu 0.3: speed", "m/s", 1e-9, rgRailRebounds, false, NULL},
     {"wall at 1 m/s hits a ball, e 1: speed", "m/s", 1e-7, rgMovingWall, false, NULL},
     {"60 needles of 4 cm at 300 m/s on a plate of 10 cm: through", "", 0, rgNeedles, false, NULL},
     {"Painleve's rod: unsolved steps and energy gained", "", 0, rgPainleve, false, NULL},

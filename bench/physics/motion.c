@@ -217,6 +217,43 @@ static rgOutcome rgFloatingEnergy(void) {
     return rgKeepsEnergy(&lab, 10, lab.world != NULL ? rgWorld_KineticEnergy(lab.world) : 1);
 }
 
+// With springs in the joints, which swing at 2 Hz.
+static rgOutcome rgFloatingSprings(void) {
+    rgWorldDef def = rgLab_Def();
+    rgLab lab = rgLab_Open(
+        &def,
+        "<option gravity='0 0 0'/><worldbody><body name='a' pos='0 0 1'><freejoint/><inertial "
+        "pos='0.05 0.02 0' mass='2' diaginertia='0.05 0.08 0.1'/><body name='b' pos='0.3 0 0'>"
+        "<joint axis='0 1 0' stiffness='8'/><inertial pos='0.2 0 0.03' mass='1' "
+        "diaginertia='0.004 0.02 0.02'/></body></body></worldbody>");
+    double v[7] = {0.1, 0, 0, 1, 2, 3, 2};
+    if (lab.world != NULL) {
+        rgWorld_SetState(lab.world, NULL, v);
+    }
+    return rgKeepsEnergy(&lab, 10, lab.world != NULL ? rgWorld_KineticEnergy(lab.world) : 1);
+}
+
+// A bead on a rail, on a rope whose length has an inertia m: (M + m sin^2) x'^2/2 stays.
+static rgOutcome rgHeavyRope(void) {
+    rgWorldDef def = rgLab_Def();
+    rgLab lab = rgLab_Open(
+        &def,
+        "<option gravity='0 0 0'/><worldbody><site name='top' pos='0 0 .5'/><body name='b'>"
+        "<joint type='slide' axis='1 0 0'/><geom size='.05' mass='2'/><site name='end'/>"
+        "</body></worldbody><tendon><spatial armature='3'><site site='top'/><site site='end'/>"
+        "</spatial></tendon>");
+    double x = -1, v = 1.5;
+    if (lab.world == NULL) {
+        return rgLab_Fail();
+    }
+    rgWorld_SetState(lab.world, &x, &v);
+    bool good = rgLab_Run(&lab, 1);
+    x = rgWorld_Positions(lab.world, NULL)[0], v = rgWorld_Velocities(lab.world, NULL)[0];
+    rgLab_Close(&lab);
+    double energy = 0.5 * (2 + 3 * x * x / (x * x + 0.25)) * v * v;
+    return good ? rgLab_Result(0.5 * (2 + 3 / 1.25) * 2.25, energy) : rgLab_Fail();
+}
+
 // A chain of rods on hinges, horizontal at the start. Text of the bodies; the caller frees it.
 static char* rgChainText(int count, double length, double mass) {
     char* text = calloc((size_t)count * 200 + 1, 1);
@@ -489,6 +526,9 @@ static const rgPhysicsTest experiments[] = {
     {"floating chain, 10 s: centre of mass", "m", 1e-8, rgFloatingCenter, false, NULL},
     {"floating chain, 10 s: energy, share", "", 1e-8, rgFloatingEnergy, false, NULL},
     {"floating chain, 10 s: angular momentum, change", "", 1e-8, rgFloatingSpin, false, NULL},
+    {"floating body with a sprung arm, 10 s: energy, share", "", 1e-7, rgFloatingSprings, false,
+     NULL},
+    {"bead on a rail and a heavy rope: energy", "J", 1e-4, rgHeavyRope, false, NULL},
     {"ten short links, 60 s: energy, share of their range", "", 1e-2, rgTenLinks, true, NULL},
     {"fifty links, 10 s: energy, share of their range", "", 1e-2, rgFiftyLinks, true, NULL},
     {"catenary of 40 links: sag", "m", 1e-4, rgCatenary, true, NULL},
