@@ -29,7 +29,7 @@ static void rgWorld_SolveMidpoint(rgWorld* world, rgDynamics* d, int tree, doubl
     int first = range->firstDof, end = first + range->dofCount;
     const double* v = world->fast.substepV;
     double *mid = world->fast.flightMidV, *y = world->kinematics.scratch, last = INFINITY;
-    for (int k = 0; k < RG_MIDPOINT_ITERATIONS; ++k) {
+    for (int k = 0; k < RG_SEARCH_ITERATIONS; ++k) {
         double most = 0, speed = 0;
         for (int i = first; i < end; ++i) {
             mid[i] = 0.5 * (v[i] + next[i]);
