@@ -17,7 +17,7 @@
 #define RG_LEAST_MARGIN    0.01 // of contacts from another mode where differences are compared
 #define RG_INCREMENT       1e-5
 #define RG_STATE_INCREMENT 1e-6
-#define RG_SAME_RATIO      1e-5 // of differences with an increment and with twice as much
+#define RG_SAME_RATIO      1e-5 // of differences with an increment and with another one
 
 typedef struct rgStudy {
     rgModel* model;
@@ -121,7 +121,7 @@ static void rgCompareBlocks(rgStudy* study, const rgDerivatives* d, double incre
         study->differences += 0.5 * (rgNow() - begin);
         memcpy(x[2 + 2 * side], other.nextQ, (size_t)count * sizeof(double));
         memcpy(x[3 + 2 * side], other.nextV, (size_t)count * sizeof(double));
-        def.increment *= 2;
+        def.increment *= from < 2 ? 0.1 : 2; // gaps may be passed by the larger one
     }
     study->differenced += 1;
     for (int block = from; block < last; ++block) {
