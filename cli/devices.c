@@ -79,7 +79,7 @@ int rgCli_Devices(int argc, char** argv) {
                                .usage = "[--json]",
                                .summary =
                                    "Say what accelerators there are, or why there are none.\n\n"
-                                   "Example:\n  rigor devices",
+                                   "Examples:\n  rigor devices\n  rigor devices --json",
                                .options = table,
                                .optionCount = 1};
     int count = 0;

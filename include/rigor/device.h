@@ -21,7 +21,7 @@ typedef struct rgDeviceInfo {
 } rgDeviceInfo;
 
 /// How many there are. Where there are none, a remark says why: no library, no driver, no device.
-/// librigor_cuda.so is looked for beside this library, or where RIGOR_CUDA_LIBRARY says.
+/// librigor_cuda.so is looked for beside this library, then where the loader looks.
 RG_API int rgDeviceCount(rgDeviceKind kind, rgDiagnostics* diagnostics);
 RG_API rgResult rgDeviceAt(rgDeviceKind kind, int index, rgDeviceInfo* info);
 RG_API const char* rgDeviceKind_Name(rgDeviceKind kind); ///< such as "cuda"

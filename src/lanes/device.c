@@ -3,7 +3,6 @@
 #include "lanes/backend.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -49,11 +48,8 @@ static const rgCudaTable* rgTableOf(void* library, const char* path, char why[RG
 
 const rgCudaTable* rgOpenCuda(char why[RG_CUDA_WHY_SIZE]) {
     char beside[4096];
-    const char* path = getenv("RIGOR_CUDA_LIBRARY");
+    const char* path = rgPathBeside(beside, sizeof(beside)) ? beside : RG_CUDA_LIBRARY;
     why[0] = '\0';
-    if (path == NULL || path[0] == '\0') {
-        path = rgPathBeside(beside, sizeof(beside)) ? beside : RG_CUDA_LIBRARY;
-    }
     void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL); // stays open; the next call finds it so
     if (library == NULL) {
         const char* reason = dlerror();

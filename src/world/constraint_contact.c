@@ -209,7 +209,7 @@ static void rgSetContactLaw(rgWorld* world, rgContactPoint* point, const rgMater
     if (point->squeezes) {
         double G;
         rgRows_Delassus(rows, &world->kinematics, normal, 1, &G);
-        law.compliance = RG_RIGID_COMPLIANCE_RATIO * G;
+        law.compliance = RG_SQUEEZE_COMPLIANCE_RATIO * G;
     }
     bool needsSpeed = material->restitution > 0 || material->tangentialStiffness > 0 ||
                       material->transitionSpeed > 0;

@@ -34,6 +34,7 @@
 
 // Trees that turn fast.
 #define RG_FAST_ANGLE          0.03 // [rad] of a joint in a step; x1/2: 20 % more cost. [note]
+#define RG_SUBSTEP_ANGLE       0.02 // [rad] of a joint in a substep; 0.03: [t compliant]
 #define RG_SUBSTEP_MOST_COUNT  50   // of a step. [inh]
 #define RG_ROTATION_ITERATIONS 2    // of free.8. [inh]
 
@@ -45,7 +46,8 @@
 #define RG_TOGETHER_FACTOR   20  // of constraints.25; x2: rolling starts sooner. [inh]
 
 // Compliances, relative to G.
-#define RG_RIGID_COMPLIANCE_RATIO   1e-9 // of loops, contacts a kinematic body closes. [t inverse]
+#define RG_RIGID_COMPLIANCE_RATIO   1e-9 // of loops. [t inverse]
+#define RG_SQUEEZE_COMPLIANCE_RATIO 1e-8 // of contacts that a kinematic body closes. [t kinematic]
 #define RG_DAMPED_COMPLIANCE_RATIO  1e-3 // of dragged and of open loops; x10: alike. [note]
 #define RG_SHARING_COMPLIANCE_RATIO 1e-6 // of normals, half lines that share; x10: [t bristle]
 #define RG_REGULARIZED_RATIO        1e-3 // slip / speed of a kinematic body, of a report. [inh]

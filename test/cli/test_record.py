@@ -212,7 +212,7 @@ ixy="0" ixz="0" iyz="0"/></inertial><collision name="{n}_shape"><origin xyz="0 0
             self.assertIn("no column 'q:nose'", done.stderr)
         done = run("plot", self.path("run.csv"), self.path("run.png"), "--what", "q:root.z")
         self.assertEqual(done.returncode, 2, done)
-        self.assertIn("numbers of the picture would replace", done.stderr)
+        self.assertIn("the CSV file of the picture would replace it", done.stderr)
         with open(self.path("run.csv"), encoding="utf-8") as file:
             self.assertEqual(list(csv.DictReader(file)), states)
         for name in ("full.png", "table.csv"):  # a disk that is full, for the picture and for its numbers

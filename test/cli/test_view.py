@@ -405,7 +405,7 @@ class Recording(unittest.TestCase):
                 self.assertIn(text, done.stderr)
             for encoder, words, text in ((None, ["a.mp4"], "films need ffmpeg"),
                                          ("/bin/true", ["a.gif", "--time", "1"], "--time is for one picture"),
-                                         (None, [path], "would replace what is read")):
+                                         (None, [path], "would replace an input file")):
                 environment = {k: v for k, v in os.environ.items() if k != "RIGOR_FFMPEG"}
                 environment.update({"PATH": folder} if encoder is None else {"RIGOR_FFMPEG": encoder})
                 done = subprocess.run([RIGOR, "render", path, *words], capture_output=True, text=True,

@@ -76,7 +76,7 @@ TABLE = [
     ("theory/free.md", "fixed-point iteration to {};", (STEP, "RG_MIDPOINT_TOLERANCE")),
     ("theory/free.md", "by {} fixed-point iterations", (STEP, "RG_ROTATION_ITERATIONS")),
     ("theory/free.md", "dt sqrt(w^2 + d^2) > {} rad", (STEP, "RG_FAST_ANGLE")),
-    ("theory/free.md", "n = ceil(dt w_max/{}), at most {}.", (STEP, "RG_FAST_ANGLE"), (STEP, "RG_SUBSTEP_MOST_COUNT")),
+    ("theory/free.md", "n = ceil(dt w_max/{}), at most {}.", (STEP, "RG_SUBSTEP_ANGLE"), (STEP, "RG_SUBSTEP_MOST_COUNT")),
     ("limits.md", "turn by more than {} rad in a step gain none", (STEP, "RG_FAST_ANGLE")),
     ("theory/step.md", "A gap below {} m counts as zero", (STEP, "RG_SLOP")),
     ("theory/step.md", "After {} passes or {} factorizations nothing but rebounds", (STEP, "RG_MOST_PASSES"), (STEP, "RG_MOST_FACTORIZATIONS")),
@@ -92,7 +92,7 @@ TABLE = [
     ("theory/projection.md", "d = {} min(|phi|/{}, 1)", (STEP, "RG_DAMPED_COMPLIANCE_RATIO"), (STEP, "RG_OPEN_VIOLATION")),
     ("theory/projection.md", "at the start of the step exceeds {} m or rad", (STEP, "RG_OPEN_VIOLATION")),
     ("theory/projection.md", "drags have R = {} G", (STEP, "RG_DAMPED_COMPLIANCE_RATIO")),
-    ("theory/projection.md", "has R_n = {} G_nn", (STEP, "RG_RIGID_COMPLIANCE_RATIO")),
+    ("theory/projection.md", "has R_n = {} G_nn", (STEP, "RG_SQUEEZE_COMPLIANCE_RATIO")),
     # Constraints.
     ("theory/constraints.md", "gaps below {} m count as none", (STEP, "RG_SLOP")),
     ("theory/constraints.md", "The threshold is {} g dt", (WORLD, r"fmax\(RG_CREEP_SPEED, (\d) \*")),
