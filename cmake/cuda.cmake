@@ -1,10 +1,11 @@
 # librigor_cuda.so: the lanes (src/lanes) on GPUs of NVIDIA, where nvcc is found. librigor opens it at run time;
 # nothing links with it, and without it nothing else is missing. Machine code for the listed compute capabilities,
 # and PTX of the first for all others, which the driver compiles at start.
-set(RIGOR_CUDA AUTO CACHE STRING "Build librigor_cuda.so: AUTO (release builds, where there is nvcc), ON, OFF")
+set(RIGOR_CUDA AUTO CACHE STRING "Build librigor_cuda.so: AUTO (release builds of all, where there is nvcc), ON, OFF")
 set(RIGOR_CUDA_CODE 80 90 100 120 CACHE STRING "Compute capabilities that librigor_cuda.so has machine code for")
 
-if(RIGOR_CUDA STREQUAL "AUTO" AND (RIGOR_SANITIZE OR NOT CMAKE_BUILD_TYPE STREQUAL "Release"))
+if(RIGOR_CUDA STREQUAL "AUTO" AND
+    (RIGOR_SANITIZE OR RIGOR_CONTACT_ONLY OR NOT CMAKE_BUILD_TYPE STREQUAL "Release"))
     return()
 endif()
 if(RIGOR_CUDA STREQUAL "AUTO" OR RIGOR_CUDA)

@@ -28,13 +28,13 @@
 
 // Starts and Gauss-Seidel passes.
 #define RG_START_MOST_RESIDUAL 10  // residual [-] above which a start is scaled down. [note]
-#define RG_START_FAR_RESIDUAL  0.1 // residual [-] of a start with a wrong active set. [inh]
+#define RG_START_FAR_RESIDUAL  0.1 // residual [-] of wrong active sets; x10: 10 % work. [abl]
 #define RG_GAUSS_SEIDEL_PASSES 5   // before Newton, on far and slow starts. [abl] 2 and 5 alike
 
 // Proximal Newton (newton.md).
 #define RG_NEWTON_ITERATIONS      20 // of each try, memory of newton.9. [abl] 15, 20, 25, 30 alike
 #define RG_NEWTON_SHIFT_RATIO     3e-2 // e of newton.7 [-]; x1/3: 5 robot steps left, not 0. [abl]
-#define RG_NEWTON_PROXIMAL_RATIO  1e-5 // p of newton.11 at first, over diag G. [inh]
+#define RG_NEWTON_PROXIMAL_RATIO  1e-5 // p of newton.11 at first; x10: 8, not 0, left. [abl]
 #define RG_STRONG_PROXIMAL_RATIO  1e-4 // of polish, certificate, interior.12. [abl] 1e-5: worse
 #define RG_PROXIMAL_GROWTH_RATIO  3    // p after / before, where it grows or falls. [abl, piles]
 #define RG_CENTRE_MAP_RATIO       10   // |F| / |p (lambda - c)| of newton.12. [newton.md]
@@ -53,16 +53,16 @@
 
 // Interior point (interior.md).
 #define RG_ROBUST_ITERATIONS        100  // of interior point, damped Newton, multipliers. [inh]
-#define RG_POINT_IMPULSE            0.3  // lambda_n of the first point, scaled [-]. [inh]
-#define RG_POINT_VELOCITY           0.5  // sigma_n above the velocity there, scaled [-]. [inh]
+#define RG_POINT_IMPULSE            0.3  // lambda_n of the first point [-]; 0.5: 28, not 20. [abl]
+#define RG_POINT_VELOCITY           0.5  // sigma_n above the velocity there [-]; 0.3: 23. [abl]
 #define RG_BOUNDARY_RATIO           0.95 // step / way to the boundary; 0.9: 25 for 20 left. [abl]
-#define RG_CENTRING_LEAST_RATIO     0.01 // target mu / duality measure, at least. [inh]
+#define RG_CENTRING_LEAST_RATIO     0.01 // target mu / duality measure; x3: 23, not 20. [abl]
 #define RG_SECOND_ORDER_STEP        0.1  // predictor's step with a corrector. [abl] 0: 118, not 98
-#define RG_FLOOR_TOLERANCE_RATIO    0.03 // s of interior.10 / tolerance. [interior.md]
+#define RG_FLOOR_TOLERANCE_RATIO    0.03 // s of interior.10 / tolerance; x3: 22, not 20. [abl]
 #define RG_STALL_STEP               1e-4 // step that ends the path. [abl] 1e-2: 194, not 98, left
-#define RG_BLOCKED_STEP             0.3 // below it contacts get interior.14, or are resolved. [abl] 0.2
+#define RG_BLOCKED_STEP             0.3  // below: interior.12, 14; x1/2: 29, not 20. [abl]
 #define RG_BLOCKING_MOST_COUNT      20   // such contacts; more cost more. [inh]
-#define RG_BLOCKING_TOLERANCE       1e-3 // |F| of interior.15 / sqrt(mu). [inh]
+#define RG_BLOCKING_TOLERANCE       1e-3 // |F| of interior.15 / sqrt(mu); x10: 23, not 20. [abl]
 #define RG_BLOCKING_SMOOTHING_RATIO 1e4 // mu of the smoothest start / mu. [abl] 0: 70, not 54, left
 #define RG_POLISH_RESIDUAL          1e-4 // residual [-] from which Newton tries. [inh]
 

@@ -387,10 +387,11 @@ RG_LANE_FN void rgLane_MoveCentre(rgLaneWork* work) {
     rgLane_Remember(work, RG_CENTRE_GROWTH_RATIO * work->norm);
 }
 
-// True if |F| is that of a few iterations ago.
+// True if |F| is that of an earlier iteration.
 RG_LANE_FN int rgLane_Cycles(const rgLaneWork* work) {
     int found = 0;
-    RG_COMPACT for (int back = 2; back < work->pastCount && back < RG_NEWTON_ITERATIONS; ++back) {
+    int count = work->pastCount < RG_NEWTON_ITERATIONS ? work->pastCount : RG_NEWTON_ITERATIONS;
+    RG_COMPACT for (int back = 2; back < count; ++back) {
         double past = work->past[(work->pastCount - 1 - back) % RG_NEWTON_ITERATIONS];
         found = found || fabs(past - work->norm) <= RG_CYCLE_MAP_RATIO * work->norm;
     }
@@ -527,9 +528,7 @@ RG_LANE_FN inline rgLaneTry rgLaneTryOf(int number, int far) {
                 : number == 1 ? RG_NEWTON_ITERATIONS
                               : RG_LANE_QUICK_ITERATIONS;
     one.cycles = number > 1;
-    one.regularisation = number == 0   ? RG_NEWTON_SHIFT_RATIO
-                         : number == 1 ? RG_NEWTON_SHIFT_RATIO
-                                       : RG_DAMPED_SHIFT_RATIO;
+    one.regularisation = number > 1 ? RG_DAMPED_SHIFT_RATIO : RG_NEWTON_SHIFT_RATIO;
     return one;
 }
 

@@ -102,7 +102,8 @@ double rgTreeTurn(const rgModel* model, double dt, int tree, const double* v,
         double square = link->kind != rg_linkPrismatic ? rgSquare(v + first, link->vCount) : 0;
         if (change != NULL) {
             double changed = rgSquare(change + first, link->vCount);
-            square += changed < square ? changed : square;
+            square += RG_FAST_CHANGE_FACTOR * RG_FAST_CHANGE_FACTOR *
+                      (changed < square ? changed : square);
         }
         most = square > most ? square : most;
     }
@@ -312,7 +313,7 @@ int rgFreeMotion_CountSubsteps(const rgFreeMotion* motion, const rgKinematics* k
         return 1; // its forces would change from part to part
     }
     double turn = rgTreeTurn(kinematics->dynamics->model, dt, tree, kinematics->v, NULL);
-    return (int)fmin(fmax(ceil(turn / RG_SUBSTEP_ANGLE), 1), RG_SUBSTEP_MOST_COUNT);
+    return (int)fmin(fmax(ceil(turn / RG_FAST_ANGLE), 1), RG_SUBSTEP_MOST_COUNT);
 }
 
 // One substep of h from next.q, where the tree is placed, and substepV; both become those of its

@@ -10,10 +10,10 @@
 #define RG_SLOP            1e-9  // [m], [rad] of gap or depth. [note, t inverse_recover]
 #define RG_ROUNDING        1e-12 // of gaps [m], slips [m/s], entries of J, ratios of G. [inh]
 #define RG_DEPTH_TOLERANCE 1e-6  // [m], [rad] of overlap by design, starts, casts. [t start]
-#define RG_CREEP_SPEED     1e-7 // [m/s] of a slip counted as sticking; x2: bristles drift. [t bristle]
-#define RG_CONE_RATIO      1e-3 // distance from the cone / bound of a slip; x1e3: nothing. [note]
-#define RG_REST_RATIO      1e-2 // v / (g dt) at rest, w^2 r / g of bodies that do not roll. [inh]
-#define RG_LEAST_REACH     1    // [m] of a coordinate that moves neither shape nor mass. [t joints]
+#define RG_CREEP_SPEED     1e-7  // [m/s] of a slip that sticks; x2: bristles drift. [t bristle]
+#define RG_CONE_RATIO      1e-3  // distance from the cone / bound of a slip; x1e3: nothing. [note]
+#define RG_REST_RATIO      1e-2  // v / (g dt) at rest, w^2 r / g of bodies that do not roll. [inh]
+#define RG_LEAST_REACH     1 // [m] of a coordinate that moves neither shape nor mass. [t joints]
 
 // Contacts.
 #define RG_IMPACT_SPEED_RATIO  2  // speed / that before an impact at the other end. [note]
@@ -21,8 +21,8 @@
 #define RG_PAIRS_PER_TASK      64 // of collision; x2: fewer, longer tasks. [inh]
 
 // Passes.
-#define RG_MOST_PASSES         16 // of a step, rebounds included. [inh]
-#define RG_REVISE_PASSES       6 // in which contacts stay inactive and gaps change; x1/2: alike. [note]
+#define RG_MOST_PASSES         16   // of a step, rebounds included. [inh]
+#define RG_REVISE_PASSES       6    // in which contacts and gaps change; x1/2: alike. [note]
 #define RG_MOST_FACTORIZATIONS 200  // of a step, but for its last pass. [inh]
 #define RG_RESTITUTION_RATIO   1e-4 // accuracy of the work / work of full restitution. [inh]
 
@@ -34,14 +34,14 @@
 
 // Trees that turn fast.
 #define RG_FAST_ANGLE          0.03 // [rad] of a joint in a step; x1/2: 20 % more cost. [note]
-#define RG_SUBSTEP_ANGLE       0.02 // [rad] of a joint in a substep; 0.03: [t compliant]
+#define RG_FAST_CHANGE_FACTOR  10   // weight of the last change of a rate; 1: [t compliant]
 #define RG_SUBSTEP_MOST_COUNT  50   // of a step. [inh]
-#define RG_ROTATION_ITERATIONS 2    // of free.8. [inh]
+#define RG_ROTATION_ITERATIONS 2    // of free.8; 1: [t fast, motion]
 
 // Curved paths.
 #define RG_CURVED_GAP_RATIO  0.1 // correction / half width of the thinner shape. [t cards]
 #define RG_CURVED_MOST_ANGLE 1   // [rad] in a step that corrections can follow. [t tunnel]
-#define RG_ROLLING_GAP_RATIO 10  // largest correction / (arm angle^2) of rolling. [inh]
+#define RG_ROLLING_GAP_RATIO 10  // correction / (arm angle^2) of rolling; none: [t kinematic]
 #define RG_ROLLING_RUN_RATIO 0.1 // way of a point of contact / arm; x2: gains. [t rolling]
 #define RG_TOGETHER_FACTOR   20  // of constraints.25; x2: rolling starts sooner. [inh]
 
@@ -53,15 +53,15 @@
 #define RG_REGULARIZED_RATIO        1e-3 // slip / speed of a kinematic body, of a report. [inh]
 
 // Projection.
-#define RG_PROJECT_SHARE           0.5   // of a depth that a step undoes. [projection.md]
-#define RG_PROJECT_TOLERANCE_RATIO 1e-4  // of the largest depth; x100: 2.5 times the solves. [note]
-#define RG_PROJECT_PASSES          10    // of Gauss-Seidel before a solve. [inh]
-#define RG_OPEN_VIOLATION          1e-3  // [m], [rad] of open, fully damped loops. [t kinematic]
-#define RG_OPEN_STEPS              10    // time steps in which an open loop closes. [inh]
-#define RG_LOOP_ITERATIONS         5     // of Gauss and Newton. [inh]
-#define RG_LOOP_TOLERANCE          1e-10 // [m], [rad] of a closed loop. [inh]
+#define RG_PROJECT_SHARE           0.5  // of a depth that a step undoes. [projection.md]
+#define RG_PROJECT_TOLERANCE_RATIO 1e-4 // of the largest depth; x100: 2.5 times the solves. [note]
+#define RG_PROJECT_PASSES          10   // of Gauss-Seidel; x1/2: Cassie 38, not 0, left. [note]
+#define RG_OPEN_VIOLATION          1e-3 // [m], [rad] of open, fully damped loops. [t kinematic]
+#define RG_OPEN_STEPS              10   // time steps in which an open loop closes; x2: [t conflict]
+#define RG_LOOP_ITERATIONS         5    // of Gauss and Newton; 60: [t conflict]
+#define RG_LOOP_TOLERANCE          1e-10 // [m], [rad] of a closed loop; x10: [t joints, linearize]
 #define RG_LOOP_DENSE_ROWS         128   // up to which loops are one dense block. [inh]
-#define RG_SEARCH_ITERATIONS       60    // of closing loops, starts and inverse steps. [inh]
+#define RG_SEARCH_ITERATIONS       60    // of midpoints, loops, starts; 12: same bits. [note]
 #define RG_SEARCH_LEAST_STEP       1e-3  // of Gauss and Newton [-]. [inh]
 #define RG_SEARCH_RISE_COUNT       4     // rises of an error that is rounding. [inh]
 
