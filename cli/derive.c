@@ -49,6 +49,9 @@ static int rgParseDerive(int argc, char** argv, rgDeriveOptions* options, int* c
          NULL, 0, 0},
         {"--held-gaps", rg_optionFlag, &options->def.heldGaps,
          "touching contacts have the slope of gaps that open", NULL, NULL, 0, 0},
+        {"--smoothing", rg_optionNumber, &options->def.smoothing,
+         "speed over which contacts go from one mode to another [m/s]; 0: exact", "V", NULL, 0,
+         1e300},
         {"--check", rg_optionFlag, &options->check,
          "compare with differences of whole steps where no contact is between two modes", NULL,
          NULL, 0, 0},
@@ -79,6 +82,10 @@ static int rgParseDerive(int argc, char** argv, rgDeriveOptions* options, int* c
         .maxArguments = -1,
     };
     int code = rgParseOptions(&command, argc, argv, count);
+    if (code == RG_CLI_GO && options->check && options->def.smoothing > 0) {
+        rgCli_Error("--check: differences of steps are exact, without --smoothing");
+        return rg_exitUsage;
+    }
     options->def.by |= options->forces ? rg_byForce : 0u;
     // Tighten the tolerance: differences divide the solver's residual by their increment.
     a->tolerance = options->check && a->tolerance == 0 ? 1e-12 : a->tolerance;

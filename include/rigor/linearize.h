@@ -41,6 +41,9 @@ typedef struct rgDerivativeDef {
     int parameterCount;
     bool heldGaps;    ///< touching contacts have the slope of gaps that open, 1/dt, not of those
                       ///< that are closed, 0
+    double smoothing; ///< [m/s]; above 0, contacts and limits go from one mode to another over
+                      ///< about so much: those that are about to touch are felt, as far as
+                      ///< rgWorldDef.margin, and those that slide may stick. 0: the exact law
     bool impulses;    ///< rgDerivatives.impulse as well
     bool advance;     ///< take the step that is differentiated; otherwise the state stays
     bool differences; ///< central differences of whole steps, nothing else: a second opinion

@@ -15,7 +15,8 @@ typedef struct rgTapeDef {
                             ///< between them: 1, the default, is fastest and takes most memory
     const rgQuantity* parameters; ///< numbers of the model that gradients are by, too
     int parameterCount;
-    bool heldGaps; ///< as in rgDerivativeDef
+    bool heldGaps; ///< as in rgDerivativeDef, as the next one
+    double smoothing;
     uint32_t cookie;
 } rgTapeDef;
 

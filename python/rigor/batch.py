@@ -165,19 +165,20 @@ class Batch(LiveArrays):
             check(lib.rgBatch_Forward(batch, c), "forward")
         del keep
 
-    def derivatives(self, by: By = ("q", "v", "ctrl"), mask: Any = None, *, held_gaps: bool = False) -> Derivatives:
+    def derivatives(self, by: By = ("q", "v", "ctrl"), mask: Any = None, *, held_gaps: bool = False,
+                    smoothing: float = 0) -> Derivatives:
         """`World.derivatives()` of all worlds, or those of a mask, on all threads: (count, nv, columns)."""
-        return batch_derivatives(self, Columns(self.model, by, heldGaps=held_gaps), mask)
+        return batch_derivatives(self, Columns(self.model, by, heldGaps=held_gaps, smoothing=smoothing), mask)
 
     def vjp(self, q_bar: Any = None, v_bar: Any = None, by: By = ("q", "v", "ctrl"), mask: Any = None, *,
-            held_gaps: bool = False) -> Dict[str, np.ndarray]:
+            held_gaps: bool = False, smoothing: float = 0) -> Dict[str, np.ndarray]:
         """`World.vjp()` of all worlds: q_bar and v_bar (count, nv)."""
-        return batch_vjp(self, Columns(self.model, by, heldGaps=held_gaps), q_bar, v_bar, mask)
+        return batch_vjp(self, Columns(self.model, by, heldGaps=held_gaps, smoothing=smoothing), q_bar, v_bar, mask)
 
     def tape(self, ctrl: Any = None, steps: Optional[int] = None, every: int = 1, by: By = (), *,
-             held_gaps: bool = False) -> Tape:
+             held_gaps: bool = False, smoothing: float = 0) -> Tape:
         """`World.tape()` of all worlds, on all threads: ctrl (count, steps, nu)."""
-        return Tape(self, ctrl, steps, every, by, held_gaps)
+        return Tape(self, ctrl, steps, every, by, held_gaps, smoothing)
 
     def reset(self, key: Optional[Part] = None, mask: Any = None) -> None:
         """Worlds go to a key or to the start, and their status is new."""

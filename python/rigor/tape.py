@@ -20,7 +20,8 @@ class Tape:
     (docs/theory/step_derivatives.md). The world has to stay as it is, but for its state.
     """
 
-    def __init__(self, of: Any, ctrl: Any, steps: Optional[int], every: int, by: By, held_gaps: bool) -> None:
+    def __init__(self, of: Any, ctrl: Any, steps: Optional[int], every: int, by: By, held_gaps: bool,
+                 smoothing: float) -> None:
         model, self._of = of.model, of
         self._lead: Tuple[int, ...] = (of.count,) if hasattr(of, "count") else ()
         names = (by,) if isinstance(by, str) else tuple(by)
@@ -43,7 +44,8 @@ class Tape:
             raise ArgumentError("tape() needs ctrl or steps")
         else:
             count = whole(steps, "steps")
-        c.stepCount, c.stateInterval, c.heldGaps = count, whole(every, "every"), held_gaps
+        c.stepCount, c.stateInterval = count, whole(every, "every")
+        c.heldGaps, c.smoothing = held_gaps, smoothing
         c.parameters, c.parameterCount = columns.c.parameters, columns.c.parameterCount
         self.steps, self._columns = count, columns
         out = ffi.new("rgTape**")

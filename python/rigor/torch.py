@@ -49,8 +49,8 @@ def _push(model: Any, q: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     return np.stack([from_tangent(model, a, b) for a, b in zip(q, gradient)])
 
 
-def _linear(world: Any) -> Tuple[np.ndarray, np.ndarray]:
-    d = world.derivatives(by=_BY)
+def _linear(world: Any, smoothing: float) -> Tuple[np.ndarray, np.ndarray]:
+    d = world.derivatives(by=_BY, smoothing=smoothing)
     return d.q, d.v
 
 
@@ -61,11 +61,11 @@ def _through(matrices: Tuple[np.ndarray, np.ndarray], q_bar: np.ndarray, v_bar: 
 
 class _Step(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, world: Any, q: Any, v: Any, ctrl: Any) -> Any:
+    def forward(ctx: Any, world: Any, smoothing: float, q: Any, v: Any, ctrl: Any) -> Any:
         q, v = _array(q), _array(v)
         _set(world, q, v)
         world.ctrl[:] = _array(ctrl)
-        ctx.matrices = _linear(world)
+        ctx.matrices = _linear(world, smoothing)
         world.step()
         ctx.world, ctx.ends = world, (q, world.q.copy())
         return torch.from_numpy(ctx.ends[1].copy()), torch.from_numpy(world.v.copy())
@@ -75,24 +75,24 @@ class _Step(torch.autograd.Function):
         model, (q, q_next) = ctx.world.model, ctx.ends
         g = _through(ctx.matrices, _pull(model, q_next, _array(q_bar)), _array(v_bar))
         nv = model.nv
-        return (None, torch.from_numpy(_push(model, q, g[..., :nv])),
+        return (None, None, torch.from_numpy(_push(model, q, g[..., :nv])),
                 torch.from_numpy(g[..., nv:2 * nv].copy()), torch.from_numpy(g[..., 2 * nv:].copy()))
 
 
-def step(world: Any, q: Any, v: Any, ctrl: Any) -> Tuple[Any, Any]:
-    """One step of a World or a Batch from q, v with ctrl: the new q and v."""
+def step(world: Any, q: Any, v: Any, ctrl: Any, smoothing: float = 0) -> Tuple[Any, Any]:
+    """One step of a World or a Batch from q, v with ctrl: the new q and v. smoothing: as in `World.derivatives()`."""
     if not isinstance(world, (World, Batch)):
         raise TypeError(f"step() takes a rigor.World or a rigor.Batch, not {type(world).__name__}")
-    return _Step.apply(world, q, v, ctrl)
+    return _Step.apply(world, float(smoothing), q, v, ctrl)
 
 
 class _Rollout(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, world: Any, every: int, q: Any, v: Any, controls: Any) -> Any:
+    def forward(ctx: Any, world: Any, every: int, smoothing: float, q: Any, v: Any, controls: Any) -> Any:
         q, v, controls = _array(q), _array(v), _array(controls)
         _set(world, q, v)
         ctx.world = world
-        ctx.tape = world.tape(_turned(world, controls), len(controls), every)
+        ctx.tape = world.tape(_turned(world, controls), len(controls), every, smoothing=smoothing)
         ctx.qs = _turned(world, ctx.tape.q)
         return torch.from_numpy(ctx.qs.copy()), torch.from_numpy(_turned(world, ctx.tape.v).copy())
 
@@ -102,7 +102,7 @@ class _Rollout(torch.autograd.Function):
         vs_bar = _array(vs_bar)
         bars = np.stack([_pull(model, q, bar) for q, bar in zip(ctx.qs, _array(qs_bar))])
         g = ctx.tape.vjp(_turned(world, bars[1:]), _turned(world, vs_bar[1:]))
-        return (None, None, torch.from_numpy(_push(model, ctx.qs[0], g["q"] + bars[0])),
+        return (None, None, None, torch.from_numpy(_push(model, ctx.qs[0], g["q"] + bars[0])),
                 torch.from_numpy(g["v"] + vs_bar[0]), torch.from_numpy(_turned(world, g["ctrl"]).copy()))
 
 
@@ -111,7 +111,7 @@ def _turned(world: Any, array: np.ndarray) -> np.ndarray:
     return array if isinstance(world, World) else np.swapaxes(array, 0, 1)
 
 
-def rollout(world: Any, q: Any, v: Any, controls: Any, every: int = 1) -> Tuple[Any, Any]:
+def rollout(world: Any, q: Any, v: Any, controls: Any, every: int = 1, smoothing: float = 0) -> Tuple[Any, Any]:
     """Steps with one row of controls each: q and v of the start and after every step, (steps + 1, ...).
 
     One node of autograd, on a tape (`World.tape()`): states are kept at every `every`-th step, and steps
@@ -121,4 +121,4 @@ def rollout(world: Any, q: Any, v: Any, controls: Any, every: int = 1) -> Tuple[
         raise TypeError(f"rollout() takes a rigor.World or a rigor.Batch, not {type(world).__name__}")
     if every < 1:
         raise ValueError(f"every={every}: at least 1")
-    return _Rollout.apply(world, int(every), q, v, controls)
+    return _Rollout.apply(world, int(every), float(smoothing), q, v, controls)

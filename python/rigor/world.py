@@ -443,18 +443,20 @@ class World(LiveArrays):
 
     # ---- derivatives of the next step
 
-    def derivatives(self, by: By = ("q", "v", "ctrl"), *, held_gaps: bool = False, impulses: bool = False,
-                    advance: bool = False, differences: bool = False, increment: float = 1e-6) -> Derivatives:
+    def derivatives(self, by: By = ("q", "v", "ctrl"), *, held_gaps: bool = False, smoothing: float = 0,
+                    impulses: bool = False, advance: bool = False, differences: bool = False,
+                    increment: float = 1e-6) -> Derivatives:
         """Derivatives of the position and velocity after the next step, through the exact contact law.
 
         by: "q", "v", "ctrl", "force", and numbers of the model such as "mass:trunk", "friction",
         "friction:floor", "inertia:trunk:0" to ":9", "damping:hip", "stiffness:hip", "armature:hip",
         "dry_friction:hip", "kp:servo", "kd:servo", "gain:servo". held_gaps: touching contacts have the slope of
-        gaps that open. advance: take that step as well. differences: central differences of whole steps
-        instead, a second opinion.
+        gaps that open. smoothing: a speed [m/s] over which contacts go from one mode to another, so that those
+        that are about to touch are felt; 0: the exact law. advance: take that step as well. differences: central
+        differences of whole steps instead, a second opinion.
         """
-        columns = Columns(self.model, by, heldGaps=held_gaps, impulses=impulses, advance=advance,
-                          differences=differences, increment=increment)
+        columns = Columns(self.model, by, heldGaps=held_gaps, smoothing=smoothing, impulses=impulses,
+                          advance=advance, differences=differences, increment=increment)
         return world_derivatives(self, columns)
 
     def linearize(self, **options: Any) -> Tuple[np.ndarray, np.ndarray]:
@@ -465,10 +467,11 @@ class World(LiveArrays):
         return both[:, :2 * self.model.nv], both[:, 2 * self.model.nv:]
 
     def vjp(self, q_bar: Any = None, v_bar: Any = None, by: By = ("q", "v", "ctrl"), *, held_gaps: bool = False,
-            advance: bool = False) -> Dict[str, np.ndarray]:
+            smoothing: float = 0, advance: bool = False) -> Dict[str, np.ndarray]:
         """Gradients by the state before the next step, and by ctrl, of a number with gradient q_bar (nv,), by a
         small velocity, and v_bar (nv,) after it: one per name in `by`."""
-        return world_vjp(self, Columns(self.model, by, heldGaps=held_gaps, advance=advance), q_bar, v_bar)
+        columns = Columns(self.model, by, heldGaps=held_gaps, smoothing=smoothing, advance=advance)
+        return world_vjp(self, columns, q_bar, v_bar)
 
     def jvp(self, **directions: Any) -> Tuple[np.ndarray, np.ndarray]:
         """Changes of the new position, as a small velocity, and of the new velocity along one direction:
@@ -477,11 +480,11 @@ class World(LiveArrays):
         return world_jvp(self, directions)
 
     def tape(self, ctrl: Any = None, steps: Optional[int] = None, every: int = 1, by: By = (), *,
-             held_gaps: bool = False) -> Tape:
+             held_gaps: bool = False, smoothing: float = 0) -> Tape:
         """Take a step for each row of ctrl (steps, nu), or `steps` of them, and keep what gradients need: the
         state before every `every`-th step, from which they step again. by: numbers of the model, as in
         `derivatives()`."""
-        return Tape(self, ctrl, steps, every, by, held_gaps)
+        return Tape(self, ctrl, steps, every, by, held_gaps, smoothing)
 
     # ---- changes while running
 

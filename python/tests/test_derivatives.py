@@ -87,6 +87,27 @@ def test_batch(quadruped):
         assert (world.vjp(bars[0, i], bars[1, i])["ctrl"] == g["ctrl"][i]).all()
 
 
+def test_smoothing(quadruped):
+    """A body above the floor feels it, and gradients of tapes, batches and worlds are those of one law."""
+    world = rigor.World(quadruped, key="stand")
+    world.q[2] += 0.002
+    state = world.save()
+    exact, felt = world.linearize()[0], world.linearize(smoothing=1.0)[0]
+    assert apart(exact[quadruped.nv + 2], np.eye(1, 2 * quadruped.nv, quadruped.nv + 2)[0]) < 0.1
+    assert felt[quadruped.nv + 2, quadruped.nv + 2] < exact[quadruped.nv + 2, quadruped.nv + 2] - 0.01
+    bars = np.random.default_rng(3).normal(size=(2, quadruped.nv))
+    own = world.vjp(*bars, smoothing=1.0)["v"]
+    assert apart(own, np.concatenate(bars) @ felt[:, quadruped.nv:]) < 1e-10
+    tape = world.tape(steps=1, smoothing=1.0)
+    assert (tape.vjp(bars[:1], bars[1:])["v"] == own).all()
+    batch = rigor.Batch(quadruped, 2, threads=2)
+    batch.restore(state)
+    assert (batch.vjp(*np.stack([bars, bars], 1), smoothing=1.0)["v"] == own).all()
+    assert (batch.derivatives("v", smoothing=1.0).v == felt[quadruped.nv:, quadruped.nv:2 * quadruped.nv]).all()
+    with pytest.raises(rigor.Error):
+        world.derivatives(smoothing=-1)
+
+
 def test_direction(pendulum):
     world = start(pendulum)
     d, along = world.derivatives(("v", "ctrl")), np.arange(1.0, pendulum.nv + 1)

@@ -1,5 +1,5 @@
 // Tapes of rollouts: states that are kept, and gradients through all steps with the adjoint of each
-// (step_derivatives.21).
+// (step_derivatives.22).
 #include "rigor/tape.h"
 
 #include "batch/batch.h"
@@ -58,6 +58,7 @@ static rgDerivativeDef rgTape_Columns(const rgTapeDef* def, const rgQuantity* pa
     out.parameters = parameters;
     out.parameterCount = def->parameterCount;
     out.heldGaps = def->heldGaps;
+    out.smoothing = def->smoothing;
     return out;
 }
 

@@ -64,7 +64,7 @@ void rgJordanSolve(const double v[3], const double r[3], double x[3]) {
     x[2] = (r[2] - x[0] * v[2]) / v[0];
 }
 
-static double rgSmoothHalfLine(double k, double z) {
+double rgSmoothHalfLine(double k, double z) {
     double root = 0.5 * (fabs(z) + sqrt(z * z + 4 * k)); // does not cancel
     return z > 0 ? root : k / root;
 }

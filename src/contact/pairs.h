@@ -23,6 +23,8 @@ void rgJordanSolve(const double v[3], const double r[3], double x[3]);
 // Largest step that keeps x + t d in the cone.
 double rgConeStep(const double x[3], const double d[3]);
 
+// interior.11: The impulse of the smoothed half line, lambda sigma = k and lambda - sigma = z.
+double rgSmoothHalfLine(double k, double z);
 // interior.11: The one point of the smoothed law with lambda - sigma = z, rows t1, t2, n. k:
 // products of the normal and of the pair. D = dlambda/dz, row-major, unless NULL.
 void rgSmoothLaw(double mu, const double k[2], const double z[3], double lambda[3], double sigma[3],

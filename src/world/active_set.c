@@ -35,7 +35,7 @@ static bool rgWorld_LeavesSpring(const rgWorld* world, const rgContactPoint* poi
 // the rows of its point, which stays active.
 static bool rgWorld_MayBeInactive(const rgWorld* world, const rgContactPoint* point, double next) {
     double fall = rgLength(world->settings.gravity) * world->settings.dt * world->settings.dt;
-    if (point->gap <= 0 || point->rolls || next <= fall) {
+    if (point->gap <= 0 || point->rolls || next <= fall || world->contacts.keepsOpen) {
         return false;
     }
     const rgContactMemory* last = rgWarmStart_ContactMemory(&world->warmStart, point);

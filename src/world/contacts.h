@@ -91,7 +91,8 @@ typedef struct rgContactSet {
     int inactiveCount, inactiveCapacity;
     rgManifold* manifolds; // per active pair
     int manifoldCapacity;
-    bool mayCurve; // any point may have a curved path
+    bool mayCurve;  // any point may have a curved path
+    bool keepsOpen; // rgWorld_Derivatives: points that stay open have rows, too
 } rgContactSet;
 
 // Gap less the slop. Smaller gaps are errors within the solver's tolerance, which in hyperstatic

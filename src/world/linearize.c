@@ -175,7 +175,8 @@ static bool rgParameterIsKnown(const rgModel* model, const rgQuantity* ref) {
 static bool rgDefIsValid(const rgModel* model, const rgDerivativeDef* def) {
     unsigned all = rg_byPosition | rg_byVelocity | rg_byControl | rg_byForce | rg_byParameters;
     if (def->cookie != RG_COOKIE_DERIVATIVE || (def->by & ~all) != 0 || !(def->increment > 0) ||
-        !isfinite(def->increment) || def->parameterCount < 0 ||
+        !isfinite(def->increment) || !(def->smoothing >= 0) || !isfinite(def->smoothing) ||
+        (def->smoothing > 0 && def->differences) || def->parameterCount < 0 ||
         (def->parameterCount > 0 && def->parameters == NULL)) {
         return false;
     }
@@ -420,13 +421,19 @@ static rgResult rgLinearize_Run(rgWorld* world, const rgDerivativeDef* def, rgUs
         }
     }
     rgStepReport report;
+    world->contacts.keepsOpen = def->smoothing > 0;
     rgStep step = rgWorld_EvaluateStep(world, &report);
+    world->contacts.keepsOpen = false;
     rgResult result = step.result;
     if (result == rg_ok && !def->differences) {
         result = rgLinearize_Step(world, l);
     }
     if (result == rg_ok) {
         result = use(world, l, context);
+    }
+    if (result == rg_ok && def->advance && def->smoothing > 0) {
+        step = rgWorld_EvaluateStep(world, &report); // without rows of open contacts, as ever
+        result = step.result;
     }
     return result == rg_ok && def->advance ? rgWorld_CommitStep(&step) : result;
 }

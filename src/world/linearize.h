@@ -37,6 +37,7 @@ typedef enum rgRowMode {
     rg_modeSlip,    // tangential: at the bound of friction
     rg_modeSpin,    // torsion at its bound
     rg_modeRolling, // rolling at its bound
+    rg_modeSmooth,  // of the smoothed law
 } rgRowMode;
 
 // Form of the velocity equation of a tree. docs/theory/step_derivatives.md.
@@ -96,7 +97,7 @@ typedef struct rgLinearization {
     double* out;           // n x width: dv+ of users
     double* diagonal;      // n x n: slopes of the diagonal of M
     double* tree;          // n x n: implicit matrices of refined trees, factorized
-    double* slip;          // m
+    double* slip;          // m: of a tangential row's equation, by mu lambda_n; smoothed: by -mu
     double* share;         // n: slope of the force of springs by what a degree of freedom weighs
     double* mobility;      // m: slope of a row's law by its 1/m
     double* work;          // scratch
@@ -168,7 +169,7 @@ void rgLinearize_FindPoints(rgWorld* world, rgLinearization* l);
 // linearize_parameters.c: columns of base, force, rows and bounds
 void rgLinearize_Parameters(rgWorld* world, rgLinearization* l);
 
-// linearize_solve.c: step_derivatives.17-20
+// linearize_solve.c: step_derivatives.17-22
 rgResult rgLinearize_Solve(rgWorld* world, rgLinearization* l);
 void rgLinearize_Forward(rgWorld* world, rgLinearization* l);
 void rgLinearize_Backward(rgWorld* world, rgLinearization* l, const double* bar, double* out);

@@ -152,8 +152,8 @@ rgResult rgWorld_DirectionalDerivative(rgWorld* world, const rgDerivativeDef* de
     rgDerivativeDef usual = rgDefaultDerivativeDef();
     usual = def != NULL ? *def : usual;
     int width = world != NULL ? rgModel_DerivativeColumns(world->model, &usual) : -1;
-    if (width < 0 || usual.advance || usual.differences || direction == NULL ||
-        !rgAllFinite(direction, width)) {
+    if (width < 0 || usual.advance || usual.differences || usual.smoothing > 0 ||
+        direction == NULL || !rgAllFinite(direction, width)) {
         return rg_errorArgument;
     }
     size_t n = (size_t)world->model->vCount, nq = (size_t)world->model->qCount;

@@ -65,8 +65,10 @@ static void rgByMaterial(rgWorld* world, rgLinearization* l, const rgQuantity* o
                                                  world->model, point) *
                 before * rgMaterialSlope(world, point, of);
         }
-        if (of->kind == rg_quantityFriction && l->modes[first] == rg_modeSlip) {
-            double slope = rgMaterialSlope(world, point, of) * rows->lambda[first + 2];
+        bool smooth = l->modes[first] == rg_modeSmooth;
+        if (of->kind == rg_quantityFriction && (smooth || l->modes[first] == rg_modeSlip)) {
+            double slope =
+                rgMaterialSlope(world, point, of) * (smooth ? 1 : rows->lambda[first + 2]);
             for (int k = first; k < first + 2; ++k) {
                 *rgCell(l, l->bounds, k, column) -= l->slip[k] * slope;
             }

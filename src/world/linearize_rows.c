@@ -39,6 +39,10 @@ static double rgRowMass(const rgLinearization* l, int row) {
 // Boxes and half lines: active while they have room.
 static void rgDecideBox(const rgWorld* world, rgLinearization* l, const rgBlock* block, int row) {
     double lambda = world->constraints.rows.lambda[row], speed = rgRowVelocity(world, row);
+    if (block->kind == rg_blockHalfLine && l->def.smoothing > 0) {
+        l->modes[row] = rg_modeSmooth;
+        return;
+    }
     double least =
         rgEdge(l, RG_EDGE_SPEED_RATIO) * rgLength(world->settings.gravity) * world->settings.dt;
     double room = block->kind == rg_blockHalfLine
@@ -69,24 +73,10 @@ static bool rgSlips(const rgWorld* world, rgLinearization* l, int row, double bo
     return !rgDecide(l, inside, slip, 0);
 }
 
-static void rgDecideContact(const rgWorld* world, rgLinearization* l, const rgBlock* block) {
+// Torsion and rolling of a closed contact.
+static void rgDecideTwist(const rgWorld* world, rgLinearization* l, const rgBlock* block) {
     int row = block->firstRow;
     const double* lambda = world->constraints.rows.lambda + row;
-    double unit = rgLength(world->settings.gravity) * world->settings.dt;
-    double mass = rgRowMass(l, row + 2) + world->constraints.rows.compliance[row + 2];
-    bool closed = rgDecide(l, lambda[2] * mass, rgRowVelocity(world, row + 2),
-                           rgEdge(l, RG_EDGE_SPEED_RATIO) * unit);
-    for (int k = 0; k < block->rowCount; ++k) {
-        l->modes[row + k] = closed ? rg_modeActive : rg_modeOpen;
-    }
-    if (!closed) {
-        return;
-    }
-    double least = rgEdge(l, RG_CONE_RATIO) * unit;
-    bool smooth = !(block->mu > 0);
-    if (smooth || rgSlips(world, l, row, block->mu * lambda[2], least)) {
-        l->modes[row] = l->modes[row + 1] = smooth ? rg_modeOpen : rg_modeSlip;
-    }
     if (block->rowCount > 3) {
         double room = (block->muTorsion * lambda[2] - fabs(lambda[3])) * rgRowMass(l, row + 3);
         double speed = fabs(rgRowVelocity(world, row + 3));
@@ -98,6 +88,32 @@ static void rgDecideContact(const rgWorld* world, rgLinearization* l, const rgBl
     if (block->rowCount > 4) {
         bool rolls = rgSlips(world, l, row + 4, block->muRolling * lambda[2], 0);
         l->modes[row + 4] = l->modes[row + 5] = rolls ? rg_modeRolling : rg_modeActive;
+    }
+}
+
+static void rgDecideContact(const rgWorld* world, rgLinearization* l, const rgBlock* block) {
+    int row = block->firstRow;
+    const double* lambda = world->constraints.rows.lambda + row;
+    double unit = rgLength(world->settings.gravity) * world->settings.dt;
+    double mass = rgRowMass(l, row + 2) + world->constraints.rows.compliance[row + 2];
+    double speed = rgRowVelocity(world, row + 2);
+    bool smoothed = l->def.smoothing > 0; // torsion and rolling are as they are even then
+    bool closed = smoothed
+                      ? lambda[2] * mass > speed
+                      : rgDecide(l, lambda[2] * mass, speed, rgEdge(l, RG_EDGE_SPEED_RATIO) * unit);
+    for (int k = 0; k < block->rowCount; ++k) {
+        l->modes[row + k] = smoothed && k < 3 ? rg_modeSmooth
+                            : closed          ? rg_modeActive
+                                              : rg_modeOpen;
+    }
+    if (!(block->mu > 0)) {
+        l->modes[row] = l->modes[row + 1] = rg_modeOpen;
+    } else if (closed && !smoothed &&
+               rgSlips(world, l, row, block->mu * lambda[2], rgEdge(l, RG_CONE_RATIO) * unit)) {
+        l->modes[row] = l->modes[row + 1] = rg_modeSlip;
+    }
+    if (closed) {
+        rgDecideTwist(world, l, block);
     }
 }
 

@@ -1,5 +1,6 @@
 // One linear problem in the modes of the step gives the change of impulses, of v+ and of q+; its
 // transpose gives gradients. docs/theory/step_derivatives.md.
+#include "contact/pairs.h"
 #include "world/linearize.h"
 #include "world/project.h"
 
@@ -105,6 +106,36 @@ static void rgFillSlip(const rgWorld* world, rgLinearization* l, int row, int no
     }
 }
 
+// step_derivatives.20 A = 1 - D, B = D of the smoothed law, in velocities of the normal's weight.
+static void rgFillSmooth(const rgWorld* world, rgLinearization* l, const rgBlock* block) {
+    const rgRows* rows = &world->constraints.rows;
+    bool cone = block->kind == rg_blockCoulomb, rubs = cone && block->mu > 0;
+    int first = block->firstRow, normal = first + (cone ? 2 : 0), least = rubs ? first : normal;
+    double mass = *rgAt(l->G, l->pitch, normal, normal), k = l->def.smoothing * l->def.smoothing;
+    double z[3], lambda[3], sigma[3], D[9] = {0};
+    for (int r = least; r <= normal; ++r) {
+        double speed = rgRows_Speed(rows, r, world->next.v) + rows->bias[r];
+        z[r - normal + 2] = mass * rows->lambda[r] - speed - rows->compliance[r] * rows->lambda[r];
+    }
+    if (rubs) {
+        rgSmoothLaw(block->mu, (double[2]){k, k}, z, lambda, sigma, D);
+    } else {
+        lambda[2] = rgSmoothHalfLine(k, z[2]);
+        D[8] = lambda[2] / (lambda[2] + k / lambda[2]);
+    }
+    for (int i = least; i <= normal; ++i) {
+        for (int j = least; j <= normal; ++j) {
+            double slope = D[3 * (i - normal + 2) + j - normal + 2];
+            *rgAt(l->system.K, l->activeCount, l->place[i], l->place[j]) +=
+                mass * ((i == j ? 1 : 0) - slope);
+            *rgAt(l->B, l->pitch, i, j) = slope;
+        }
+    }
+    for (int i = 0; i < 2 && rubs; ++i) { // lambda is in units of velocity
+        l->slip[first + i] = -D[3 * i + 2] / (block->mu * D[8]) * lambda[2];
+    }
+}
+
 // A and B of step_derivatives.17 for a block; rows without impulse have neither.
 static void rgFillBlock(const rgWorld* world, rgLinearization* l, const rgBlock* block) {
     int m = l->activeCount, first = block->firstRow;
@@ -121,6 +152,11 @@ static void rgFillBlock(const rgWorld* world, rgLinearization* l, const rgBlock*
         case rg_modeRolling:
             if (r == first + 4) {
                 rgFillSlip(world, l, r, first + 2, block->muRolling);
+            }
+            break;
+        case rg_modeSmooth:
+            if (r == first + (block->kind == rg_blockCoulomb ? 2 : 0)) {
+                rgFillSmooth(world, l, block);
             }
             break;
         case rg_modeSpin: {
@@ -338,7 +374,7 @@ void rgLinearize_Forward(rgWorld* world, rgLinearization* l) {
     rgSubtractProduct(kernels, l->n, m, l->width, l->work, l->packed, l->change);
 }
 
-// step_derivatives.21 From a gradient by v+ to those by the columns, added to out.
+// step_derivatives.22 From a gradient by v+ to those by the columns, added to out.
 void rgLinearize_Backward(rgWorld* world, rgLinearization* l, const double* bar, double* out) {
     const rgRows* rows = &world->constraints.rows;
     int n = l->n, m = l->activeCount;
@@ -430,7 +466,7 @@ static const rgRows* rgProjectedRows(const rgWorld* world, const rgProjectedRow*
     return of->row >= 0 ? &world->constraints.rows : &world->projection->rows;
 }
 
-// step_derivatives.20 l->pushed := M^^-1 J' (G + R)^-1 of the rows, n x count
+// step_derivatives.21 l->pushed := M^^-1 J' (G + R)^-1 of the rows, n x count
 rgResult rgLinearize_Project(rgWorld* world, rgLinearization* l) {
     rgListProjected(world, l);
     int count = l->projectedCount, n = l->n;

@@ -29,6 +29,14 @@ class Derive(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done)
         self.assertIn("DIFFERS", done.stdout)
 
+    def test_smoothed(self):
+        done = run("quadruped", "--key", "stand", "--steps", 5, "--smoothing", 0.1)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn(" 0 with redundant rows", done.stdout)  # as no contact is rigid then
+        done = run("quadruped", "--check", "--smoothing", 0.1)
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn("--smoothing", done.stderr)
+
     def test_matrices(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "AB.csv")

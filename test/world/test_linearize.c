@@ -328,10 +328,11 @@ static void test_directions(void** state) {
 
 // ---- the adjoint and the matrices are one map
 
-static double rgAdjointError(rgWorld* world, rgRandom* random) {
+static double rgAdjointError(rgWorld* world, double smoothing, rgRandom* random) {
     static double q[rg_most], v[rg_most], out[130], qBar[64], vBar[64];
     rgDerivativeDef def = rgDefaultDerivativeDef();
     def.by |= rg_byForce;
+    def.smoothing = smoothing;
     rgDerivatives d;
     int n;
     rgWorld_Velocities(world, &n);
@@ -375,13 +376,95 @@ static void test_adjoint(void** state) {
         rgStart(world, &rgStudies[k], 3);
         for (int i = 0; i < rgStudies[k].steps; ++i) {
             if (i % 5 == 2) {
-                EXPECT_NEAR(rgAdjointError(world, &random), 0, 1e-12);
+                EXPECT_NEAR(rgAdjointError(world, 0, &random), 0, 1e-12);
+                EXPECT_NEAR(rgAdjointError(world, 0.1, &random), 0, 1e-12);
             }
             assert_int_equal(rgWorld_Step(world, NULL), rg_ok);
         }
         rgDestroyWorld(world);
         rgDestroyModel(model);
     }
+}
+
+// ---- the smoothed law
+
+// A ball that falls from some height: v+ = V - g dt + lambda/m with lambda (lambda - z) = k, in
+// velocities, where z = -(gap/dt + V - g dt), the velocity that keeps the gap open. The step goes
+// on for dt/2 before and for dt after, as one after a state that was set does.
+static void test_smoothed_ball(void** state) {
+    (void)state;
+    const rgStudy study = {HEAD "<body pos='0 0 0.1'><freejoint/>"
+                                "<geom type='sphere' size='0.1' mass='2' condim='1'/></body>"
+                                "</worldbody></mujoco>",
+                           "ball", .steps = 1};
+    rgModel* model = NULL;
+    rgWorld* world = rgOpen(&study, &model);
+    rgDerivativeDef def = rgDefaultDerivativeDef();
+    const double heights[] = {3e-3, 1e-3, 1e-4, 1e-6}, speeds[] = {1e-2, 0.1, 1};
+    for (int h = 0; h < RG_COUNT(heights); ++h) {
+        for (int k = 0; k < RG_COUNT(speeds); ++k) {
+            double q[7] = {0, 0, 0.1 + heights[h], 1, 0, 0, 0}, v[6] = {0}, dt = 1e-3;
+            rgDerivatives d;
+            assert_int_equal(rgWorld_SetState(world, q, v), rg_ok);
+            def.smoothing = speeds[k];
+            assert_int_equal(rgWorld_Derivatives(world, &def, &d), rg_ok);
+            double free = -9.81 * dt, sigma = heights[h] / dt + free;
+            double z = -sigma, slope = 0.5 * (1 + z / sqrt(z * z + 4 * speeds[k] * speeds[k]));
+            EXPECT_NEAR(d.nextV[2 * d.columnCount + 2], -slope / dt, 1e-9 / dt);
+            EXPECT_NEAR(d.nextV[2 * d.columnCount + 8], 1 - 1.5 * slope, 1e-9);
+        }
+    }
+    rgDestroyWorld(world);
+    rgDestroyModel(model);
+}
+
+// Largest difference of v+ from that of the exact law.
+static double rgSmoothingError(rgWorld* world, rgDerivativeDef def, const double* exact, int n,
+                               double smoothing) {
+    rgDerivatives d;
+    def.smoothing = smoothing;
+    assert_int_equal(rgWorld_Derivatives(world, &def, &d), rg_ok);
+    return rgApart(d.nextV, exact, n, d.columnCount, n, 2 * n + 1); // by v and by friction
+}
+
+// The exact law is the limit, which errors tend to in proportion to the square of the speed.
+static void test_smoothed_limit(void** state) {
+    (void)state;
+    static double exact[rg_most];
+    int compared = 0;
+    const rgStudy studies[] = {rgStudies[2], rgStudies[4], rgStudies[5]}; // cube, balls, leg
+    for (int k = 0; k < RG_COUNT(studies); ++k) {
+        rgModel* model = NULL;
+        rgWorld* world = rgOpen(&studies[k], &model);
+        rgWorldDef settings = rgWorld_Settings(world);
+        settings.friction = 0.5;
+        assert_int_equal(rgWorld_ChangeSettings(world, &settings, NULL), rg_ok);
+        rgQuantity friction = {rg_quantityFriction, -1, 0};
+        rgDerivativeDef def = rgDefaultDerivativeDef();
+        def.by = rg_byPosition | rg_byVelocity | rg_byParameters;
+        def.parameters = &friction;
+        def.parameterCount = 1;
+        int n;
+        rgWorld_Velocities(world, &n);
+        rgStart(world, &studies[k], 3);
+        for (int i = 0; i < studies[k].steps; ++i) {
+            rgDerivatives d;
+            assert_int_equal(rgWorld_Derivatives(world, &def, &d), rg_ok);
+            memcpy(exact, d.nextV, (size_t)(n * d.columnCount) * sizeof(double));
+            if (d.rowCount > 0 && d.betweenModes == 0 && d.redundant == 0 && d.margin > 0.1) {
+                double far = rgSmoothingError(world, def, exact, n, 1e-4);
+                double near = rgSmoothingError(world, def, exact, n, 1e-4 / sqrt(10));
+                if (far > 1e-8) { // near is beyond rounding
+                    EXPECT_NEAR(log10(far / near), 1, 0.1);
+                    ++compared;
+                }
+            }
+            assert_int_equal(rgWorld_Step(world, NULL), rg_ok);
+        }
+        rgDestroyWorld(world);
+        rgDestroyModel(model);
+    }
+    assert_true(compared > 20);
 }
 
 // ---- the state stays, or moves on as a step would
@@ -399,9 +482,11 @@ static void test_advance(void** state) {
         for (int i = 0; i < 60; ++i) {
             uint64_t before = rgWorld_Hash(other);
             def.advance = false;
+            def.smoothing = 0;
             assert_int_equal(rgWorld_Derivatives(other, &def, &d), rg_ok);
             assert_true(rgWorld_Hash(other) == before);
             def.advance = true;
+            def.smoothing = i % 2; // which gives rows to contacts that stay open
             assert_int_equal(rgWorld_Derivatives(other, &def, &d), rg_ok);
             assert_int_equal(rgWorld_Step(plain, NULL), rg_ok);
             assert_true(rgWorld_Hash(plain) == rgWorld_Hash(other));
@@ -566,6 +651,7 @@ static void test_finite(void** state) {
             rgStart(world, &wild, (uint64_t)seed);
             for (int i = 0; i < 5 + seed; ++i) {
                 rgDerivatives d;
+                def.smoothing = seed % 4 == 1 ? pow(10, i % 12 - 8) : 0;
                 assert_int_equal(rgWorld_Derivatives(world, &def, &d), rg_ok);
                 for (int e = 0; e < n * d.columnCount; ++e) {
                     assert_true(isfinite(d.nextQ[e]) && isfinite(d.nextV[e]));
@@ -595,6 +681,19 @@ static void test_refusals(void** state) {
     def = rgDefaultDerivativeDef();
     def.increment = 0;
     assert_int_equal(rgWorld_Derivatives(world, &def, &d), rg_errorArgument);
+    const double speeds[] = {-1, NAN, INFINITY};
+    for (int k = 0; k < RG_COUNT(speeds); ++k) {
+        def = rgDefaultDerivativeDef();
+        def.smoothing = speeds[k];
+        assert_int_equal(rgWorld_Derivatives(world, &def, &d), rg_errorArgument);
+    }
+    def.smoothing = 1; // the step itself is not smooth
+    def.differences = true;
+    assert_int_equal(rgWorld_Derivatives(world, &def, &d), rg_errorArgument);
+    def.differences = false;
+    double direction[18] = {0};
+    assert_int_equal(rgWorld_DirectionalDerivative(world, &def, direction, NULL, NULL, NULL),
+                     rg_errorArgument);
     def = rgDefaultDerivativeDef();
     rgQuantity wrong[] = {{rg_quantityMass, 99, 0}, {rg_quantityInertia, 0, 10}, {99, 0, 0}};
     def.by = rg_byParameters;
@@ -621,6 +720,7 @@ int main(void) {
         cmocka_unit_test(test_coupled),       cmocka_unit_test(test_loops),
         cmocka_unit_test(test_heap),          cmocka_unit_test(test_leaning_box),
         cmocka_unit_test(test_directions),    cmocka_unit_test(test_adjoint),
+        cmocka_unit_test(test_smoothed_ball), cmocka_unit_test(test_smoothed_limit),
         cmocka_unit_test(test_advance),       cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_finite),        cmocka_unit_test(test_refusals),
     };
