@@ -295,10 +295,8 @@ const char* rgMjWriter_FrameElement(const rgMjWriter* w, rgFrameId id) {
     }
     for (int i = 0; i < def->sensorCount && !site; ++i) {
         const rgSensorDef* s = &def->sensors[i];
-        bool frameKind =
-            (s->kind >= rg_sensorFramePosition && s->kind <= rg_sensorFrameAngularAcceleration) ||
-            (s->kind >= rg_sensorFrameXAxis && s->kind <= rg_sensorFrameZAxis);
-        site = s->frame.index1 == id.index1 && !frameKind;
+        bool alone = rgSensorKind_Traits(s->kind)->object == rg_objectSite;
+        site = s->frame.index1 == id.index1 && alone;
     }
     return site ? "site" : "camera";
 }

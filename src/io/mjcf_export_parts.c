@@ -27,19 +27,7 @@ static bool rgMjWriter_IsPlain(const rgMjWriter* w, const rgEqualityDef* e) {
 }
 
 static bool rgNeedsBodySite(const rgSensorDef* sensor) {
-    switch (sensor->kind) {
-    case rg_sensorAccelerometer:
-    case rg_sensorGyro:
-    case rg_sensorVelocimeter:
-    case rg_sensorForce:
-    case rg_sensorTorque:
-    case rg_sensorTouch:
-    case rg_sensorMagnetometer:
-    case rg_sensorRangefinder:
-        return sensor->frame.index1 == 0;
-    default:
-        return false;
-    }
+    return rgSensorKind_Traits(sensor->kind)->object == rg_objectSite && sensor->frame.index1 == 0;
 }
 
 static void rgMjWriter_HelperSite(rgMjWriter* w, const char* kind, int number, rgPose pose,
@@ -307,51 +295,6 @@ static void rgMjWriter_Actuator(rgMjWriter* w, int number) {
     rgText_Add(&w->text, "/>\n");
 }
 
-static const char* rgMjWriter_SensorElement(rgSensorKind kind) {
-    static const char* const names[] = {[rg_sensorJointPosition] = "jointpos",
-                                        [rg_sensorJointVelocity] = "jointvel",
-                                        [rg_sensorJointActuatorForce] = "jointactuatorfrc",
-                                        [rg_sensorTendonPosition] = "tendonpos",
-                                        [rg_sensorTendonVelocity] = "tendonvel",
-                                        [rg_sensorActuatorPosition] = "actuatorpos",
-                                        [rg_sensorActuatorVelocity] = "actuatorvel",
-                                        [rg_sensorActuatorForce] = "actuatorfrc",
-                                        [rg_sensorBallQuat] = "ballquat",
-                                        [rg_sensorBallAngularVelocity] = "ballangvel",
-                                        [rg_sensorFramePosition] = "framepos",
-                                        [rg_sensorFrameQuat] = "framequat",
-                                        [rg_sensorFrameLinearVelocity] = "framelinvel",
-                                        [rg_sensorFrameAngularVelocity] = "frameangvel",
-                                        [rg_sensorFrameLinearAcceleration] = "framelinacc",
-                                        [rg_sensorFrameAngularAcceleration] = "frameangacc",
-                                        [rg_sensorAccelerometer] = "accelerometer",
-                                        [rg_sensorGyro] = "gyro",
-                                        [rg_sensorVelocimeter] = "velocimeter",
-                                        [rg_sensorForce] = "force",
-                                        [rg_sensorTorque] = "torque",
-                                        [rg_sensorTouch] = "touch",
-                                        [rg_sensorSubtreeCenter] = "subtreecom",
-                                        [rg_sensorSubtreeLinearVelocity] = "subtreelinvel",
-                                        [rg_sensorSubtreeAngularMomentum] = "subtreeangmom",
-                                        [rg_sensorTendonActuatorForce] = "tendonactuatorfrc",
-                                        [rg_sensorJointLimitPosition] = "jointlimitpos",
-                                        [rg_sensorJointLimitVelocity] = "jointlimitvel",
-                                        [rg_sensorJointLimitForce] = "jointlimitfrc",
-                                        [rg_sensorTendonLimitPosition] = "tendonlimitpos",
-                                        [rg_sensorTendonLimitVelocity] = "tendonlimitvel",
-                                        [rg_sensorTendonLimitForce] = "tendonlimitfrc",
-                                        [rg_sensorFrameXAxis] = "framexaxis",
-                                        [rg_sensorFrameYAxis] = "frameyaxis",
-                                        [rg_sensorFrameZAxis] = "framezaxis",
-                                        [rg_sensorMagnetometer] = "magnetometer",
-                                        [rg_sensorRangefinder] = "rangefinder",
-                                        [rg_sensorClock] = "clock",
-                                        [rg_sensorPotentialEnergy] = "e_potential",
-                                        [rg_sensorKineticEnergy] = "e_kinetic",
-                                        [rg_sensorContact] = "contact"};
-    return (int)kind > 0 && (int)kind < RG_COUNT(names) ? names[kind] : NULL;
-}
-
 static void rgMjWriter_SensorReference(rgMjWriter* w, const rgSensorDef* s) {
     rgPartName made;
     if (s->reference.index1 > 0) {
@@ -394,53 +337,59 @@ static void rgMjWriter_ContactSensor(rgMjWriter* w, const rgSensorDef* s) {
     rgText_Attribute(&w->text, "reduce", choices[s->contactChoice]);
 }
 
-static void rgMjWriter_SensorTarget(rgMjWriter* w, const rgSensorDef* s, int number) {
+static void rgMjWriter_SensorObject(rgMjWriter* w, const rgSensorDef* s, int number) {
     rgPartName made;
-    bool frameKind =
-        (s->kind >= rg_sensorFramePosition && s->kind <= rg_sensorFrameAngularAcceleration) ||
-        (s->kind >= rg_sensorFrameXAxis && s->kind <= rg_sensorFrameZAxis);
-    if (s->kind == rg_sensorContact) {
-        rgMjWriter_ContactSensor(w, s);
-        return;
-    }
-    if (s->kind >= rg_sensorClock) {
-        return;
-    }
     const char* site = s->frame.index1 > 0 ? rgNamed(w->def->frames[s->frame.index1 - 1].name,
                                                      "site", s->frame.index1, &made)
                                            : NULL;
-    if (s->joint.index1 > 0) {
+    rgBodyId top = s->frame.index1 > 0 ? w->def->frames[s->frame.index1 - 1].body : s->body;
+    switch (rgSensorKind_Traits(s->kind)->object) {
+    case rg_objectJoint:
+    case rg_objectBall:
         rgText_Attribute(&w->text, "joint", rgMjWriter_JointName(w, s->joint, &made));
-    } else if (s->tendon.index1 > 0) {
+        break;
+    case rg_objectTendon:
         rgText_Attribute(&w->text, "tendon", rgMjWriter_TendonName(w, s->tendon, &made));
-    } else if (s->actuator.index1 > 0) {
+        break;
+    case rg_objectActuator:
         rgText_Attribute(&w->text, "actuator",
                          rgNamed(w->def->actuators[s->actuator.index1 - 1].name, "actuator",
                                  s->actuator.index1, &made));
-    } else if (frameKind) {
-        const char* kind = site == NULL ? "xbody" : rgMjWriter_FrameElement(w, s->frame);
-        rgText_Attribute(&w->text, "objtype", kind);
+        break;
+    case rg_objectFrame:
+        rgText_Attribute(&w->text, "objtype",
+                         site == NULL ? "xbody" : rgMjWriter_FrameElement(w, s->frame));
         rgText_Attribute(&w->text, "objname",
                          site != NULL ? site : rgMjWriter_Body(w, s->body, &made));
         rgMjWriter_SensorReference(w, s);
-    } else if (rgNeedsBodySite(s)) {
-        rgText_Add(&w->text, " site=\"sensor_site_%d\"", number + 1);
-    } else if (site != NULL) {
-        rgText_Attribute(&w->text, "site", site);
-    } else {
-        rgText_Attribute(&w->text, "body", rgMjWriter_Body(w, s->body, &made));
+        break;
+    case rg_objectSite:
+        if (site != NULL) {
+            rgText_Attribute(&w->text, "site", site);
+        } else {
+            rgText_Add(&w->text, " site=\"sensor_site_%d\"", number + 1);
+        }
+        break;
+    case rg_objectSubtree:
+        rgText_Attribute(&w->text, "body", rgMjWriter_Body(w, top, &made));
+        break;
+    case rg_objectContacts:
+        rgMjWriter_ContactSensor(w, s);
+        break;
+    default:
+        break;
     }
 }
 
 static void rgMjWriter_Sensor(rgMjWriter* w, int number) {
     const rgSensorDef* s = &w->def->sensors[number];
-    const char* element = rgMjWriter_SensorElement(s->kind);
+    const char* element = rgSensorKind_Traits(s->kind)->name;
     if (element == NULL) {
         return;
     }
     rgText_Add(&w->text, "    <%s", element);
     rgText_Attribute(&w->text, "name", s->name);
-    rgMjWriter_SensorTarget(w, s, number);
+    rgMjWriter_SensorObject(w, s, number);
     rgText_NumberUnless(&w->text, "cutoff", s->cutoff, 0);
     rgText_Add(&w->text, "/>\n");
 }

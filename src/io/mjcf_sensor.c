@@ -4,76 +4,6 @@
 
 #include <string.h>
 
-typedef enum rgMjTarget {
-    rg_mjOnSite,
-    rg_mjOnJoint,
-    rg_mjOnTendon,
-    rg_mjOnActuator,
-    rg_mjOnObject,
-    rg_mjOnBody,
-    rg_mjOnContacts,
-    rg_mjOnNothing
-} rgMjTarget;
-
-typedef struct rgMjSensorKind {
-    const char* name;
-    rgSensorKind kind;
-    rgMjTarget target;
-} rgMjSensorKind;
-
-static const rgMjSensorKind sensorKinds[] = {
-    {"touch", rg_sensorTouch, rg_mjOnSite},
-    {"accelerometer", rg_sensorAccelerometer, rg_mjOnSite},
-    {"velocimeter", rg_sensorVelocimeter, rg_mjOnSite},
-    {"gyro", rg_sensorGyro, rg_mjOnSite},
-    {"force", rg_sensorForce, rg_mjOnSite},
-    {"torque", rg_sensorTorque, rg_mjOnSite},
-    {"jointpos", rg_sensorJointPosition, rg_mjOnJoint},
-    {"jointvel", rg_sensorJointVelocity, rg_mjOnJoint},
-    {"jointactuatorfrc", rg_sensorJointActuatorForce, rg_mjOnJoint},
-    {"ballquat", rg_sensorBallQuat, rg_mjOnJoint},
-    {"ballangvel", rg_sensorBallAngularVelocity, rg_mjOnJoint},
-    {"tendonpos", rg_sensorTendonPosition, rg_mjOnTendon},
-    {"tendonvel", rg_sensorTendonVelocity, rg_mjOnTendon},
-    {"actuatorpos", rg_sensorActuatorPosition, rg_mjOnActuator},
-    {"actuatorvel", rg_sensorActuatorVelocity, rg_mjOnActuator},
-    {"actuatorfrc", rg_sensorActuatorForce, rg_mjOnActuator},
-    {"framepos", rg_sensorFramePosition, rg_mjOnObject},
-    {"framequat", rg_sensorFrameQuat, rg_mjOnObject},
-    {"framelinvel", rg_sensorFrameLinearVelocity, rg_mjOnObject},
-    {"frameangvel", rg_sensorFrameAngularVelocity, rg_mjOnObject},
-    {"framelinacc", rg_sensorFrameLinearAcceleration, rg_mjOnObject},
-    {"frameangacc", rg_sensorFrameAngularAcceleration, rg_mjOnObject},
-    {"framexaxis", rg_sensorFrameXAxis, rg_mjOnObject},
-    {"frameyaxis", rg_sensorFrameYAxis, rg_mjOnObject},
-    {"framezaxis", rg_sensorFrameZAxis, rg_mjOnObject},
-    {"magnetometer", rg_sensorMagnetometer, rg_mjOnSite},
-    {"rangefinder", rg_sensorRangefinder, rg_mjOnSite},
-    {"tendonactuatorfrc", rg_sensorTendonActuatorForce, rg_mjOnTendon},
-    {"jointlimitpos", rg_sensorJointLimitPosition, rg_mjOnJoint},
-    {"jointlimitvel", rg_sensorJointLimitVelocity, rg_mjOnJoint},
-    {"jointlimitfrc", rg_sensorJointLimitForce, rg_mjOnJoint},
-    {"tendonlimitpos", rg_sensorTendonLimitPosition, rg_mjOnTendon},
-    {"tendonlimitvel", rg_sensorTendonLimitVelocity, rg_mjOnTendon},
-    {"tendonlimitfrc", rg_sensorTendonLimitForce, rg_mjOnTendon},
-    {"clock", rg_sensorClock, rg_mjOnNothing},
-    {"e_potential", rg_sensorPotentialEnergy, rg_mjOnNothing},
-    {"e_kinetic", rg_sensorKineticEnergy, rg_mjOnNothing},
-    {"subtreecom", rg_sensorSubtreeCenter, rg_mjOnBody},
-    {"subtreelinvel", rg_sensorSubtreeLinearVelocity, rg_mjOnBody},
-    {"subtreeangmom", rg_sensorSubtreeAngularMomentum, rg_mjOnBody},
-    {"contact", rg_sensorContact, rg_mjOnContacts},
-};
-
-static const rgMjSensorKind* rgMjcf_FindSensorKind(const char* name) {
-    for (int i = 0; i < RG_COUNT(sensorKinds); ++i) {
-        if (strcmp(sensorKinds[i].name, name) == 0) {
-            return &sensorKinds[i];
-        }
-    }
-    return NULL;
-}
-
 rgFrameId rgMjcf_AddOwnFrame(rgMjcf* m, const rgXmlNode* node, rgBodyId body, rgPose pose) {
     rgFrameId id = {0};
     rgFrameDef frame = rgDefaultFrameDef();
@@ -162,8 +92,7 @@ static bool rgMjcf_FindObject(rgMjcf* m, const rgXmlNode* node, const char* type
 
 static bool rgMjcf_SetObject(rgMjcf* m, const rgXmlNode* node, rgSensorDef* def) {
     bool seen = rgXmlNode_Attribute(node, "reftype") != NULL;
-    bool turns = def->kind == rg_sensorFrameQuat ||
-                 (def->kind >= rg_sensorFrameXAxis && def->kind <= rg_sensorFrameZAxis);
+    bool turns = rgSensorKind_Traits(def->kind)->range == rg_rangeUnit;
     rgMjObject object = {0}, reference = {0};
     if (!rgMjcf_FindObject(m, node, "objtype", "objname", turns, &object) ||
         (seen && !rgMjcf_FindObject(m, node, "reftype", "refname", true, &reference))) {
@@ -258,34 +187,34 @@ static bool rgMjcf_SetContacts(rgMjcf* m, const rgXmlNode* node, rgSensorDef* de
            rgMjcf_SetContactSide(m, node, 1, &def->sides[1]);
 }
 
-static bool rgMjcf_SetSensorTarget(rgMjcf* m, const rgXmlNode* node, rgMjTarget target,
-                                   rgSensorDef* def) {
+static bool rgMjcf_SetSensorObject(rgMjcf* m, const rgXmlNode* node, rgSensorDef* def) {
     int number = -1;
-    switch (target) {
-    case rg_mjOnSite:
+    switch (rgSensorKind_Traits(def->kind)->object) {
+    case rg_objectSite:
         number = rgMjcf_Lookup(m, &m->siteNames, node, "site", "site");
         def->frame.index1 = number + 1;
         def->touchRadius = number >= 0 && def->kind == rg_sensorTouch ? m->siteSizes[number] : 0;
         break;
-    case rg_mjOnJoint:
+    case rg_objectJoint:
+    case rg_objectBall:
         number = rgMjcf_Lookup(m, &m->jointNames, node, "joint", "joint");
         def->joint.index1 = number + 1;
         break;
-    case rg_mjOnTendon:
+    case rg_objectTendon:
         number = rgMjcf_Lookup(m, &m->tendonNames, node, "tendon", "tendon");
         def->tendon.index1 = number + 1;
         break;
-    case rg_mjOnActuator:
+    case rg_objectActuator:
         number = rgMjcf_Lookup(m, &m->actuatorNames, node, "actuator", "actuator");
         def->actuator.index1 = number + 1;
         break;
-    case rg_mjOnBody:
+    case rg_objectSubtree:
         number = rgMjcf_Lookup(m, &m->bodyNames, node, "body", "body");
         def->body.index1 = RG_MAX(number, 0);
         break;
-    case rg_mjOnContacts:
+    case rg_objectContacts:
         return rgMjcf_SetContacts(m, node, def);
-    case rg_mjOnNothing:
+    case rg_objectNothing:
         return true;
     default:
         return rgMjcf_SetObject(m, node, def);
@@ -326,20 +255,19 @@ static void rgMjcf_AddSilentSensor(rgMjcf* m, const rgXmlNode* node, rgSensorDef
 }
 
 static void rgMjcf_ReadSensor(rgMjcf* m, const rgXmlNode* node) {
-    const rgMjSensorKind* kind = rgMjcf_FindSensorKind(node->name);
     rgSensorDef def = rgDefaultSensorDef();
     int before = m->reader.errorCount;
     def.name = rgXmlNode_Attribute(node, "name");
     def.source = rgMjcf_Source(node);
-    if (kind == NULL) {
+    def.kind = rgSensorKind_Find(node->name);
+    if (def.kind == rg_sensorNone) {
         rgMjcf_AddSilentSensor(m, node, &def);
         return;
     }
-    def.kind = kind->kind;
     if (rgXmlReader_Double(&m->reader, node, "cutoff", &def.cutoff) && def.cutoff < 0) {
         rgXmlReader_Error(&m->reader, node, "<%s cutoff>: %g is negative", node->name, def.cutoff);
     }
-    if (!rgMjcf_SetSensorTarget(m, node, kind->target, &def)) {
+    if (!rgMjcf_SetSensorObject(m, node, &def)) {
         // Sensors that cannot be measured read zeros; errors have been reported.
         def = (rgSensorDef){.name = def.name,
                             .source = def.source,

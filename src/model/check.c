@@ -667,48 +667,6 @@ static void rgCheckEqualities(rgCompiler* compiler) {
     }
 }
 
-// Part at which a sensor measures.
-typedef enum rgSensorTarget {
-    rg_targetNothing,
-    rg_targetJoint,
-    rg_targetBall,
-    rg_targetTendon,
-    rg_targetActuator,
-    rg_targetFrame
-} rgSensorTarget;
-
-static rgSensorTarget rgTargetOfSensor(rgSensorKind kind) {
-    switch (kind) {
-    case rg_sensorJointPosition:
-    case rg_sensorJointVelocity:
-    case rg_sensorJointActuatorForce:
-    case rg_sensorJointLimitPosition:
-    case rg_sensorJointLimitVelocity:
-    case rg_sensorJointLimitForce:
-        return rg_targetJoint;
-    case rg_sensorTendonPosition:
-    case rg_sensorTendonVelocity:
-    case rg_sensorTendonActuatorForce:
-    case rg_sensorTendonLimitPosition:
-    case rg_sensorTendonLimitVelocity:
-    case rg_sensorTendonLimitForce:
-        return rg_targetTendon;
-    case rg_sensorActuatorPosition:
-    case rg_sensorActuatorVelocity:
-    case rg_sensorActuatorForce:
-        return rg_targetActuator;
-    case rg_sensorBallQuat:
-    case rg_sensorBallAngularVelocity:
-        return rg_targetBall;
-    case rg_sensorClock:
-    case rg_sensorPotentialEnergy:
-    case rg_sensorKineticEnergy:
-        return rg_targetNothing;
-    default:
-        return rg_targetFrame;
-    }
-}
-
 static const char* rgMissingOfContactSensor(const rgSensorDef* sensor) {
     for (int i = 0; i < 2; ++i) {
         const rgContactSide* side = &sensor->sides[i];
@@ -736,23 +694,24 @@ static const char* rgMissingOfSensor(const rgModelDef* def, const rgSensorDef* s
     if (sensor->kind == rg_sensorNone) {
         return sensor->zeroCount > 0 ? NULL : "unknown kind of sensor";
     }
-    if (sensor->kind == rg_sensorContact) {
+    switch (rgSensorKind_Traits(sensor->kind)->object) {
+    case rg_objectContacts:
         return rgMissingOfContactSensor(sensor);
-    }
-    switch (rgTargetOfSensor(sensor->kind)) {
-    case rg_targetJoint:
+    case rg_objectJoint:
         return rgIsScalarJointId(def, sensor->joint) ? NULL
                                                      : "it needs a revolute or prismatic joint";
-    case rg_targetTendon:
+    case rg_objectTendon:
         return sensor->tendon.index1 > 0 ? NULL : "it needs a tendon";
-    case rg_targetActuator:
+    case rg_objectActuator:
         return sensor->actuator.index1 > 0 ? NULL : "it needs an actuator";
-    case rg_targetBall: {
+    case rg_objectBall: {
         bool good = sensor->joint.index1 > 0 &&
                     def->joints[sensor->joint.index1 - 1].kind == rg_jointSpherical;
         return good ? NULL : "it needs a spherical joint";
     }
-    case rg_targetFrame:
+    case rg_objectSite:
+    case rg_objectFrame:
+    case rg_objectSubtree:
         return sensor->frame.index1 > 0 || sensor->body.index1 > 0 ? NULL
                                                                    : "it needs a frame or a body";
     default:

@@ -112,128 +112,140 @@ static double rgLimitForce(const rgConstraintSet* constraints, double dt, rgCons
     return sum;
 }
 
-static double rgReadLimit(const rgWorld* world, const rgSensorDef* def) {
-    const rgModel* model = world->model;
-    int tendon = def->tendon.index1 - 1, joint = def->joint.index1 - 1;
-    bool force = def->kind == rg_sensorJointLimitForce || def->kind == rg_sensorTendonLimitForce;
-    bool depth =
-        def->kind == rg_sensorJointLimitPosition || def->kind == rg_sensorTendonLimitPosition;
-    if (tendon >= 0) {
-        const rgTendonDef* t = &model->tendons[tendon];
-        double length = rgDynamics_TendonLength(
-            rgReadout_CurrentDynamics(world->readout, &world->state, model), def->tendon);
-        rgBeyond beyond = rgBeyondLimits(t->hasLimits, length, t->lower, t->upper);
-        return force   ? rgLimitForce(&world->constraints, world->settings.dt, rg_constraintTendon,
-                                      tendon)
-               : depth ? beyond.depth
-                       : beyond.sign * rgTendonSpeed(world->readout, &world->state, model, tendon);
-    }
-    const rgJointDef* j = &model->joints[joint];
-    double q = world->state.q[model->jointRanges[joint].q];
-    rgBeyond beyond = rgBeyondLimits(j->hasLimits, q, j->lower, j->upper);
-    return force ? rgLimitForce(&world->constraints, world->settings.dt, rg_constraintLimit, joint)
-           : depth ? beyond.depth
-                   : beyond.sign * world->state.v[model->jointRanges[joint].v];
+// ---- Readers, one function for each kind or family of kinds
+
+typedef void rgReadSensorFcn(const rgWorld* world, const rgSensorDef* def, double* out);
+
+static const rgDynamics* rgNow(const rgWorld* world) {
+    return rgReadout_CurrentDynamics(world->readout, &world->state, world->model);
 }
 
-static void rgReadScalar(const rgWorld* world, const rgSensorDef* def, double* out) {
-    const rgModel* model = world->model;
-    int joint = def->joint.index1 - 1, tendon = def->tendon.index1 - 1;
-    int actuator = def->actuator.index1 - 1;
-    switch (def->kind) {
-    case rg_sensorJointPosition:
-        out[0] = world->state.q[model->jointRanges[joint].q];
-        break;
-    case rg_sensorJointVelocity:
-        out[0] = world->state.v[model->jointRanges[joint].v];
-        break;
-    case rg_sensorJointActuatorForce:
-        out[0] = rgJointActuatorForce(&world->transmission, model, joint);
-        break;
-    case rg_sensorTendonPosition:
-        out[0] = rgDynamics_TendonLength(
-            rgReadout_CurrentDynamics(world->readout, &world->state, model), def->tendon);
-        break;
-    case rg_sensorTendonVelocity:
-        out[0] = rgTendonSpeed(world->readout, &world->state, model, tendon);
-        break;
-    case rg_sensorTendonActuatorForce:
-        out[0] = rgTendonActuatorForce(&world->transmission, model, tendon);
-        break;
-    case rg_sensorActuatorPosition:
-        out[0] = rgDynamics_DriveRow(
-            rgReadout_CurrentDynamics(world->readout, &world->state, model), actuator, NULL, NULL);
-        break;
-    case rg_sensorActuatorVelocity:
-        out[0] = rgActuatorSpeed(world->readout, &world->state, model, actuator);
-        break;
-    case rg_sensorActuatorForce:
-        out[0] = world->transmission.actuatorForce[actuator];
-        break;
-    case rg_sensorClock:
-        out[0] = *world->state.time;
-        break;
-    case rg_sensorPotentialEnergy:
-        out[0] = rgWorld_PotentialEnergy(world);
-        break;
-    case rg_sensorKineticEnergy:
-        out[0] = rgWorld_KineticEnergy(world);
-        break;
-    default:
-        out[0] = rgReadLimit(world, def);
-        break;
-    }
+static rgFrameId rgSensorFrame(const rgModel* model, const rgSensorDef* def) {
+    return def->frame.index1 > 0 ? def->frame : rgModel_BodyFrame(model, def->body);
 }
 
-static void rgReadBall(const rgState* state, const rgModel* model, const rgSensorDef* def,
-                       double* out) {
-    const rgJointRange* range = &model->jointRanges[def->joint.index1 - 1];
-    bool quat = def->kind == rg_sensorBallQuat;
-    const double* from = quat ? state->q + range->q : state->v + range->v;
-    for (int k = 0; k < (quat ? 4 : 3); ++k) {
-        out[k] = from[k];
-    }
+static void rgReadZeros(const rgWorld* world, const rgSensorDef* def, double* out) {
+    (void)world;
+    memset(out, 0, (size_t)def->zeroCount * sizeof(double));
+}
+
+static void rgReadClock(const rgWorld* world, const rgSensorDef* def, double* out) {
+    (void)def;
+    *out = *world->state.time;
+}
+
+static void rgReadEnergy(const rgWorld* world, const rgSensorDef* def, double* out) {
+    *out = def->kind == rg_sensorKineticEnergy ? rgWorld_KineticEnergy(world)
+                                               : rgWorld_PotentialEnergy(world);
+}
+
+static void rgReadJoint(const rgWorld* world, const rgSensorDef* def, double* out) {
+    const rgJointRange* range = &world->model->jointRanges[def->joint.index1 - 1];
+    bool position = def->kind == rg_sensorJointPosition || def->kind == rg_sensorBallQuat;
+    memcpy(out, position ? world->state.q + range->q : world->state.v + range->v,
+           (size_t)rgSensorDef_Size(def) * sizeof(double));
+}
+
+static void rgReadJointForce(const rgWorld* world, const rgSensorDef* def, double* out) {
+    *out = rgJointActuatorForce(&world->transmission, world->model, def->joint.index1 - 1);
+}
+
+static void rgReadTendon(const rgWorld* world, const rgSensorDef* def, double* out) {
+    *out = def->kind == rg_sensorTendonPosition
+               ? rgDynamics_TendonLength(rgNow(world), def->tendon)
+               : rgTendonSpeed(world->readout, &world->state, world->model, def->tendon.index1 - 1);
+}
+
+static void rgReadTendonForce(const rgWorld* world, const rgSensorDef* def, double* out) {
+    *out = rgTendonActuatorForce(&world->transmission, world->model, def->tendon.index1 - 1);
+}
+
+static void rgReadActuator(const rgWorld* world, const rgSensorDef* def, double* out) {
+    int a = def->actuator.index1 - 1;
+    *out = def->kind == rg_sensorActuatorPosition
+               ? rgDynamics_DriveRow(rgNow(world), a, NULL, NULL)
+               : rgActuatorSpeed(world->readout, &world->state, world->model, a);
+}
+
+static void rgReadActuatorForce(const rgWorld* world, const rgSensorDef* def, double* out) {
+    *out = world->transmission.actuatorForce[def->actuator.index1 - 1];
+}
+
+static void rgReadJointLimit(const rgWorld* world, const rgSensorDef* def, double* out) {
+    const rgJointDef* joint = &world->model->joints[def->joint.index1 - 1];
+    const rgJointRange* range = &world->model->jointRanges[def->joint.index1 - 1];
+    rgBeyond beyond =
+        rgBeyondLimits(joint->hasLimits, world->state.q[range->q], joint->lower, joint->upper);
+    *out = def->kind == rg_sensorJointLimitPosition ? beyond.depth
+                                                    : beyond.sign * world->state.v[range->v];
+}
+
+static void rgReadJointLimitForce(const rgWorld* world, const rgSensorDef* def, double* out) {
+    *out = rgLimitForce(&world->constraints, world->settings.dt, rg_constraintLimit,
+                        def->joint.index1 - 1);
+}
+
+static void rgReadTendonLimit(const rgWorld* world, const rgSensorDef* def, double* out) {
+    const rgTendonDef* tendon = &world->model->tendons[def->tendon.index1 - 1];
+    rgBeyond beyond =
+        rgBeyondLimits(tendon->hasLimits, rgDynamics_TendonLength(rgNow(world), def->tendon),
+                       tendon->lower, tendon->upper);
+    *out = def->kind == rg_sensorTendonLimitPosition
+               ? beyond.depth
+               : beyond.sign * rgTendonSpeed(world->readout, &world->state, world->model,
+                                             def->tendon.index1 - 1);
+}
+
+static void rgReadTendonLimitForce(const rgWorld* world, const rgSensorDef* def, double* out) {
+    *out = rgLimitForce(&world->constraints, world->settings.dt, rg_constraintTendon,
+                        def->tendon.index1 - 1);
 }
 
 // Motion of a frame now, in its own axes.
-static void rgReadMotion(rgReadout* readout, const rgState* state, const rgModel* model,
-                         rgFrameId frame, rgSensorKind kind, double* out) {
-    rgSpatial V = rgDynamics_FrameVelocity(rgReadout_CurrentDynamics(readout, state, model), frame,
-                                           rg_referenceLocal);
-    rgStore3(kind == rg_sensorGyro ? V.angular : V.linear, out);
+static void rgReadMotion(const rgWorld* world, const rgSensorDef* def, double* out) {
+    rgSpatial V =
+        rgDynamics_FrameVelocity(rgNow(world), rgSensorFrame(world->model, def), rg_referenceLocal);
+    rgStore3(def->kind == rg_sensorGyro ? V.angular : V.linear, out);
 }
 
-static void rgReadAcceleration(const rgWorld* world, rgFrameId frame, rgSensorKind kind,
-                               double* out) {
+static void rgReadAcceleration(const rgWorld* world, const rgSensorDef* def, double* out) {
     rgDynamics* d = rgWorld_StartDynamics(world);
+    rgFrameId frame = rgSensorFrame(world->model, def);
     rgSpatial A = rgDynamics_FrameAcceleration(d, frame, rg_referenceAligned);
-    rgVec3 result = kind == rg_sensorFrameAngularAcceleration ? A.angular : A.linear;
-    if (kind == rg_sensorAccelerometer) {
+    rgVec3 result = def->kind == rg_sensorFrameAngularAcceleration ? A.angular : A.linear;
+    if (def->kind == rg_sensorAccelerometer) {
         result = rgRotateBack(rgDynamics_FramePose(d, frame).q,
                               rgSub(A.linear, world->settings.gravity));
     }
     rgStore3(result, out);
 }
 
-static void rgReadReaction(const rgWorld* world, rgFrameId frame, rgSensorKind kind, double* out) {
+static void rgReadReaction(const rgWorld* world, const rgSensorDef* def, double* out) {
+    rgFrameId frame = rgSensorFrame(world->model, def);
     int body = world->model->framePlaces[frame.index1 - 1].body;
     rgPose pose = rgDynamics_FramePose(rgWorld_StartDynamics(world), frame);
     rgSpatial wrench = body >= 0 ? rgWorld_Reactions(world)[body] : (rgSpatial){0};
     rgVec3 torque = rgSub(wrench.angular, rgCross(pose.p, wrench.linear));
-    rgStore3(rgRotateBack(pose.q, kind == rg_sensorForce ? wrench.linear : torque), out);
+    rgStore3(rgRotateBack(pose.q, def->kind == rg_sensorForce ? wrench.linear : torque), out);
 }
 
-static double rgReadTouch(const rgWorld* world, rgFrameId frame, double radius) {
+static void rgReadTouch(const rgWorld* world, const rgSensorDef* def, double* out) {
+    rgFrameId frame = rgSensorFrame(world->model, def);
     int count, body = world->model->framePlaces[frame.index1 - 1].body;
     const rgContact* contacts = rgWorld_Contacts(world, &count);
     rgVec3 center = rgDynamics_FramePose(rgWorld_StartDynamics(world), frame).p;
-    double sum = 0;
+    *out = 0;
     for (int i = 0; i < count; ++i) {
         bool own = contacts[i].bodyA.index1 == body + 1 || contacts[i].bodyB.index1 == body + 1;
-        bool near = radius == 0 || rgLength(rgSub(contacts[i].point, center)) <= radius;
-        sum += own && near ? contacts[i].impulse[2] / world->settings.dt : 0;
+        bool near =
+            def->touchRadius == 0 || rgLength(rgSub(contacts[i].point, center)) <= def->touchRadius;
+        *out += own && near ? contacts[i].impulse[2] / world->settings.dt : 0;
     }
-    return sum;
+}
+
+static void rgReadField(const rgWorld* world, const rgSensorDef* def, double* out) {
+    rgPose pose = rgDynamics_FramePose(rgNow(world), rgSensorFrame(world->model, def));
+    rgStore3(rgRotateBack(pose.q, world->model->info.options.magnetic), out);
 }
 
 typedef struct rgSubtree {
@@ -243,9 +255,9 @@ typedef struct rgSubtree {
     rgVec3 spin;     // angular, about the world's origin
 } rgSubtree;
 
-static rgSubtree rgSumSubtree(rgReadout* readout, const rgState* state, const rgModel* model,
-                              int top) {
-    rgDynamics* d = rgReadout_CurrentDynamics(readout, state, model);
+static rgSubtree rgSumSubtree(const rgWorld* world, int top) {
+    const rgModel* model = world->model;
+    const rgDynamics* d = rgNow(world);
     rgSubtree sum = {0};
     for (int b = top; b < model->info.bodyCount; ++b) {
         const rgInertia* inertia = &model->bodies[b].inertia;
@@ -268,28 +280,25 @@ static rgSubtree rgSumSubtree(rgReadout* readout, const rgState* state, const rg
     return sum;
 }
 
-static void rgReadSubtree(rgReadout* readout, const rgState* state, const rgModel* model, int body,
-                          rgSensorKind kind, double* out) {
-    rgSubtree sum = rgSumSubtree(readout, state, model, body);
+static void rgReadSubtree(const rgWorld* world, const rgSensorDef* def, double* out) {
+    rgFrameId frame = rgSensorFrame(world->model, def);
+    rgSubtree sum = rgSumSubtree(world, world->model->framePlaces[frame.index1 - 1].body);
     double inverse = sum.mass > 0 ? 1 / sum.mass : 0;
     rgVec3 center = rgScale(inverse, sum.first);
-    if (kind == rg_sensorSubtreeCenter) {
+    if (def->kind == rg_sensorSubtreeCenter) {
         rgStore3(center, out);
-    } else if (kind == rg_sensorSubtreeLinearVelocity) {
+    } else if (def->kind == rg_sensorSubtreeLinearVelocity) {
         rgStore3(rgScale(inverse, sum.momentum), out);
     } else {
         rgStore3(rgSub(sum.spin, rgCross(center, sum.momentum)), out);
     }
 }
 
-static rgFrameId rgSensorFrame(const rgModel* model, const rgSensorDef* def) {
-    return def->frame.index1 > 0 ? def->frame : rgModel_BodyFrame(model, def->body);
-}
-
 // Pose and velocity of a frame, relative to another or to the world.
-static void rgReadRelative(rgReadout* readout, const rgState* state, const rgModel* model,
-                           rgFrameId frame, const rgSensorDef* def, double* out) {
-    const rgDynamics* now = rgReadout_CurrentDynamics(readout, state, model);
+static void rgReadRelative(const rgWorld* world, const rgSensorDef* def, double* out) {
+    const rgModel* model = world->model;
+    const rgDynamics* now = rgNow(world);
+    rgFrameId frame = rgSensorFrame(model, def);
     rgFrameId from =
         def->reference.index1 > 0 ? def->reference : rgModel_BodyFrame(model, def->referenceBody);
     bool seen = from.index1 > 0;
@@ -324,93 +333,67 @@ static void rgReadRelative(rgReadout* readout, const rgState* state, const rgMod
     rgStore3(result, out);
 }
 
-static double rgReadRange(const rgWorld* world, rgFrameId frame) {
-    rgPose pose = rgDynamics_FramePose(
-        rgReadout_CurrentDynamics(world->readout, &world->state, world->model), frame);
+static void rgReadRange(const rgWorld* world, const rgSensorDef* def, double* out) {
+    rgFrameId frame = rgSensorFrame(world->model, def);
+    rgPose pose = rgDynamics_FramePose(rgNow(world), frame);
     rgRay ray = {.origin = pose.p,
                  .direction = rgRotate(pose.q, rgVec(0, 0, 1)),
                  .maxFraction = RG_RANGE_MOST};
     int body = world->model->framePlaces[frame.index1 - 1].body;
     rgQueryFilter filter = {.ignore = {body + 1}, .ignoreWorld = body < 0};
     rgWorldHit hit;
-    return rgWorld_RayCast(world, &ray, &filter, &hit) ? hit.distance : -1;
+    *out = rgWorld_RayCast(world, &ray, &filter, &hit) ? hit.distance : -1;
 }
 
-static void rgReadSensor(const rgWorld* world, const rgSensorDef* def, double* out) {
-    const rgModel* model = world->model;
-    rgFrameId frame = rgSensorFrame(model, def);
-    switch (def->kind) {
-    case rg_sensorNone:
-        memset(out, 0, (size_t)def->zeroCount * sizeof(double));
-        break;
-    case rg_sensorContact:
-        rgReadContactSensor(world, def, out);
-        break;
-    case rg_sensorBallQuat:
-    case rg_sensorBallAngularVelocity:
-        rgReadBall(&world->state, model, def, out);
-        break;
-    case rg_sensorFramePosition:
-    case rg_sensorFrameQuat:
-    case rg_sensorFrameXAxis:
-    case rg_sensorFrameYAxis:
-    case rg_sensorFrameZAxis:
-    case rg_sensorFrameLinearVelocity:
-    case rg_sensorFrameAngularVelocity:
-        rgReadRelative(world->readout, &world->state, model, frame, def, out);
-        break;
-    case rg_sensorGyro:
-    case rg_sensorVelocimeter:
-        rgReadMotion(world->readout, &world->state, model, frame, def->kind, out);
-        break;
-    case rg_sensorFrameLinearAcceleration:
-    case rg_sensorFrameAngularAcceleration:
-    case rg_sensorAccelerometer:
-        rgReadAcceleration(world, frame, def->kind, out);
-        break;
-    case rg_sensorForce:
-    case rg_sensorTorque:
-        rgReadReaction(world, frame, def->kind, out);
-        break;
-    case rg_sensorTouch:
-        out[0] = rgReadTouch(world, frame, def->touchRadius);
-        break;
-    case rg_sensorSubtreeCenter:
-    case rg_sensorSubtreeLinearVelocity:
-    case rg_sensorSubtreeAngularMomentum:
-        rgReadSubtree(world->readout, &world->state, model,
-                      model->framePlaces[frame.index1 - 1].body, def->kind, out);
-        break;
-    case rg_sensorMagnetometer:
-        rgStore3(
-            rgRotateBack(rgDynamics_FramePose(
-                             rgReadout_CurrentDynamics(world->readout, &world->state, model), frame)
-                             .q,
-                         model->info.options.magnetic),
-            out);
-        break;
-    case rg_sensorRangefinder:
-        out[0] = rgReadRange(world, frame);
-        break;
-    default:
-        rgReadScalar(world, def, out);
-        break;
-    }
-}
-
-static bool rgSensorIsPositive(rgSensorKind kind) {
-    return kind == rg_sensorTouch || kind == rg_sensorRangefinder ||
-           kind == rg_sensorJointLimitForce || kind == rg_sensorTendonLimitForce;
-}
-
-static bool rgSensorIsUnit(rgSensorKind kind) {
-    return kind == rg_sensorBallQuat || kind == rg_sensorFrameQuat ||
-           (kind >= rg_sensorFrameXAxis && kind <= rg_sensorFrameZAxis);
-}
+static rgReadSensorFcn* const readers[rg_sensorKindCount] = {
+    [rg_sensorNone] = rgReadZeros,
+    [rg_sensorJointPosition] = rgReadJoint,
+    [rg_sensorJointVelocity] = rgReadJoint,
+    [rg_sensorJointActuatorForce] = rgReadJointForce,
+    [rg_sensorTendonPosition] = rgReadTendon,
+    [rg_sensorTendonVelocity] = rgReadTendon,
+    [rg_sensorActuatorPosition] = rgReadActuator,
+    [rg_sensorActuatorVelocity] = rgReadActuator,
+    [rg_sensorActuatorForce] = rgReadActuatorForce,
+    [rg_sensorBallQuat] = rgReadJoint,
+    [rg_sensorBallAngularVelocity] = rgReadJoint,
+    [rg_sensorFramePosition] = rgReadRelative,
+    [rg_sensorFrameQuat] = rgReadRelative,
+    [rg_sensorFrameLinearVelocity] = rgReadRelative,
+    [rg_sensorFrameAngularVelocity] = rgReadRelative,
+    [rg_sensorFrameLinearAcceleration] = rgReadAcceleration,
+    [rg_sensorFrameAngularAcceleration] = rgReadAcceleration,
+    [rg_sensorAccelerometer] = rgReadAcceleration,
+    [rg_sensorGyro] = rgReadMotion,
+    [rg_sensorVelocimeter] = rgReadMotion,
+    [rg_sensorForce] = rgReadReaction,
+    [rg_sensorTorque] = rgReadReaction,
+    [rg_sensorTouch] = rgReadTouch,
+    [rg_sensorSubtreeCenter] = rgReadSubtree,
+    [rg_sensorSubtreeLinearVelocity] = rgReadSubtree,
+    [rg_sensorSubtreeAngularMomentum] = rgReadSubtree,
+    [rg_sensorTendonActuatorForce] = rgReadTendonForce,
+    [rg_sensorJointLimitPosition] = rgReadJointLimit,
+    [rg_sensorJointLimitVelocity] = rgReadJointLimit,
+    [rg_sensorJointLimitForce] = rgReadJointLimitForce,
+    [rg_sensorTendonLimitPosition] = rgReadTendonLimit,
+    [rg_sensorTendonLimitVelocity] = rgReadTendonLimit,
+    [rg_sensorTendonLimitForce] = rgReadTendonLimitForce,
+    [rg_sensorFrameXAxis] = rgReadRelative,
+    [rg_sensorFrameYAxis] = rgReadRelative,
+    [rg_sensorFrameZAxis] = rgReadRelative,
+    [rg_sensorMagnetometer] = rgReadField,
+    [rg_sensorRangefinder] = rgReadRange,
+    [rg_sensorClock] = rgReadClock,
+    [rg_sensorPotentialEnergy] = rgReadEnergy,
+    [rg_sensorKineticEnergy] = rgReadEnergy,
+    [rg_sensorContact] = rgReadContactSensor,
+};
 
 static void rgCutSensor(const rgSensorDef* def, double* out) {
-    bool cuts = def->cutoff > 0 && !rgSensorIsUnit(def->kind);
-    double least = rgSensorIsPositive(def->kind) ? -INFINITY : -def->cutoff;
+    rgSensorRange range = rgSensorKind_Traits(def->kind)->range;
+    double least = range == rg_rangeAboveZero ? -INFINITY : -def->cutoff;
+    bool cuts = def->cutoff > 0 && range != rg_rangeUnit;
     for (int k = 0; cuts && k < rgSensorDef_Size(def); ++k) {
         out[k] = fmin(fmax(out[k], least), def->cutoff);
     }
@@ -425,7 +408,7 @@ const double* rgWorld_Sensors(const rgWorld* world, int* count) {
     for (int s = 0; s < sensorCount && !readout->sensorsValid; ++s) {
         const rgSensorDef* def = &world->model->sensors[s];
         double* out = readout->sensors + readout->sensorStarts[s];
-        rgReadSensor(world, def, out);
+        readers[def->kind](world, def, out);
         rgCutSensor(def, out);
     }
     readout->sensorsValid = true;
