@@ -6,7 +6,7 @@ SOURCES = $(shell git ls-files '*.c' '*.h')
 QUOTING = $(shell grep -rl --include='*.md' '<!-- quote from ' README.md docs)
 
 .PHONY: all demo test test-all whole browser clang tsan valgrind fuzz attack mutants soak bench bench-full bench-keep bench-quotes bench-quick reconfigured analysis tidy cppcheck analyzer \
-	setup-check audit python test-python test-wheel wheel sdist aarch64 windows dist deb api site clean-machine install uninstall format format-check clean
+	setup-check audit python test-python test-wheel wheel wheel-aarch64 sdist aarch64 windows dist deb api site clean-machine install uninstall format format-check clean
 
 all: build/release/.configured
 	cmake --build --preset release
@@ -50,7 +50,14 @@ test-python: all build/asan/.configured
 wheel: all
 	python/wheel build/release build/wheel
 test-wheel: wheel
-	test/python/wheel $(CURDIR)/$(wildcard build/wheel/rigor-*.whl)
+	test/python/wheel $(CURDIR)/build/wheel/rigor-*.whl
+# The same for aarch64, by the cross compiler, tried in a bare Python under qemu (./setup aarch64 and python).
+wheel-aarch64:
+	.ci/aarch64
+	cmake --preset aarch64
+	cmake --build --preset aarch64 --target librigor.so rigor_cli
+	python/wheel build/aarch64 build/wheel-aarch64 build/aarch64/sysroot
+	test/python/wheel-aarch64 $(CURDIR)/build/wheel-aarch64/rigor-*.whl $(CURDIR)/build/aarch64/python
 sdist: all
 	mkdir -p build/sdist
 	cd python && /usr/bin/python3 -c 'import backend; print(backend.build_sdist("../build/sdist"))'
