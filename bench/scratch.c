@@ -8,6 +8,7 @@
 #include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 char* rgMakeScratch(void) {
     const char* root = getenv("TMPDIR");
@@ -30,4 +31,20 @@ void rgRemoveScratch(char* folder) {
         nftw(folder, rgRemoveOne, 16, FTW_DEPTH | FTW_PHYS);
         free(folder);
     }
+}
+
+char* rgFindProgram(void) {
+    static const char* const places[] = {"rigor", "../../bin/rigor"};
+    char self[4096];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    self[length > 0 ? length : 0] = '\0';
+    char* slash = strrchr(self, '/');
+    for (int i = 0; slash != NULL && i < 2; ++i) {
+        char* path = rgCli_Format("%.*s/%s", (int)(slash - self), self, places[i]);
+        if (access(path, X_OK) == 0) {
+            return path;
+        }
+        free(path);
+    }
+    return NULL;
 }

@@ -16,6 +16,7 @@ extern const rgExperiment rgExperimentPhysics;
 extern const rgExperiment rgExperimentScenes;
 extern const rgExperiment rgExperimentSimulators;
 extern const rgExperiment rgExperimentTimings;
+extern const rgExperiment rgExperimentTongs;
 extern const rgExperiment rgExperimentTosses;
 extern const rgExperiment rgExperimentWallCube;
 
@@ -30,6 +31,7 @@ const rgExperiment* const rgExperiments[] = {
     &rgExperimentCompliance,
     &rgExperimentTosses,
     &rgExperimentGrasp,
+    &rgExperimentTongs,
     &rgExperimentGrowth,
     &rgExperimentMicro,
     &rgExperimentLarge,

@@ -50,23 +50,6 @@ static char* rgFindShown(const rgShownScene* scene) {
     return scene->builtIn != NULL ? rgCli_CopyText(scene->builtIn) : NULL;
 }
 
-// The program rigor: beside this one, or in the folder bin of the same tree.
-static char* rgFindRigor(void) {
-    static const char* const places[] = {"rigor", "../../bin/rigor"};
-    char self[4096];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    self[length > 0 ? length : 0] = '\0';
-    char* slash = strrchr(self, '/');
-    for (int i = 0; slash != NULL && i < 2; ++i) {
-        char* path = rgCli_Format("%.*s/%s", (int)(slash - self), self, places[i]);
-        if (access(path, X_OK) == 0) {
-            return path;
-        }
-        free(path);
-    }
-    return NULL;
-}
-
 static bool rgAddShownRow(rgSheet* sheet, const rgShownScene* scene, const char* what, int steps) {
     rgSimulation simulation;
     rgSimulationArguments arguments = rgDefaultSimulationArguments();
@@ -116,7 +99,7 @@ static bool rgTakePicture(rgReport* report, const char* rigor, const char* folde
 }
 
 static bool rgRunScenes(rgReport* report) {
-    char* rigor = rgFindRigor();
+    char* rigor = rgFindProgram();
     char* scratch = rgMakeScratch();
     int shown = 0, pictures = 0;
     bool good = scratch != NULL;
