@@ -13,6 +13,7 @@ const rgSolverPeer rgSolverPeers[] = {
     {"Pinocchio", "ADMM", rg_modelNcp},
     {"Pinocchio", "ADMM spectral", rg_modelNcp},
     {"Pinocchio", "ADMM preconditioned", rg_modelNcp},
+    {"Pinocchio", "ADMM preconditioned, rho kept", rg_modelNcp},
     {"Pinocchio", "PGS", rg_modelNcp},
     {"Pinocchio", "PGS over-relaxed", rg_modelNcp},
     {"Siconos", "NSGS", rg_modelNcp},
@@ -210,8 +211,10 @@ bool rgSolverPeer_SolveTruly(const rgSolverPeer* peer, const rgContactProblem** 
     rgSolverAnswer* again = rgCli_Allocate((size_t)count, sizeof(rgSolverAnswer));
     int* index = rgCli_Allocate((size_t)count, sizeof(int));
     bool* solved = rgCli_Allocate((size_t)count, sizeof(bool));
+    int* made = rgCli_Allocate((size_t)count, sizeof(int)); // iterations of the last try
     for (int i = 0; i < count; ++i) {
         solved[i] = rgIsTrue(peer, problems[i], &answers[i], tolerance);
+        made[i] = answers[i].iterations;
         if (first != NULL) {
             first[i] = solved[i];
         }
@@ -220,8 +223,7 @@ bool rgSolverPeer_SolveTruly(const rgSolverPeer* peer, const rgContactProblem** 
         int open = 0;
         for (int i = 0; i < count; ++i) {
             // a try that came to the most iterations would end as it did
-            bool more =
-                !solved[i] && answers[i].lambda != NULL && answers[i].iterations < iterations;
+            bool more = !solved[i] && answers[i].lambda != NULL && made[i] < iterations;
             if (more) {
                 left[open] = problems[i];
                 index[open++] = i;
@@ -233,6 +235,7 @@ bool rgSolverPeer_SolveTruly(const rgSolverPeer* peer, const rgContactProblem** 
         }
         for (int j = 0; j < open; ++j) {
             rgSolverAnswer* answer = &answers[index[j]];
+            made[index[j]] = again[j].lambda != NULL ? again[j].iterations : iterations;
             solved[index[j]] = rgIsTrue(peer, left[j], &again[j], tolerance);
             if (solved[index[j]]) {
                 free(answer->lambda);
@@ -248,5 +251,6 @@ bool rgSolverPeer_SolveTruly(const rgSolverPeer* peer, const rgContactProblem** 
     free(again);
     free(index);
     free(solved);
+    free(made);
     return true;
 }

@@ -305,8 +305,69 @@ static bool rgProfiles(rgFclibStudy* study, char* conclusion, size_t size) {
 
 // ---- the paper's own test, and other programs
 
-// Profiles by the criterion of the paper's Fig. 7: a problem counts as solved if it ends by ADMM's
-// own test.
+// Some problems of the bench, as dense matrices.
+typedef struct rgChosen {
+    int count;
+    int* index; // in the bench
+    rgDenseProblem* dense;
+    const rgContactProblem** problems;
+} rgChosen;
+
+// Every so many of the collections, and all of FCLIB's files.
+static rgChosen rgChoose(const rgBench* bench, int stride) {
+    size_t most = (size_t)bench->problemCount + 1;
+    rgChosen chosen = {0, rgCli_Allocate(most, sizeof(int)),
+                       rgCli_Allocate(most, sizeof(rgDenseProblem)),
+                       rgCli_Allocate(most, sizeof(rgContactProblem*))};
+    for (int i = 0; i < bench->problemCount; ++i) {
+        if (i % stride == 0 || rgIsOf(&bench->problems[i], rgOriginals)) {
+            int k = chosen.count++;
+            chosen.index[k] = i;
+            rgDenseProblem_Copy(&chosen.dense[k], &bench->problems[i].problem);
+            chosen.problems[k] = &chosen.dense[k].problem;
+        }
+    }
+    return chosen;
+}
+
+static void rgChosen_Free(rgChosen* chosen) {
+    for (int i = 0; i < chosen->count; ++i) {
+        rgDenseProblem_Free(&chosen->dense[i]);
+    }
+    free(chosen->index);
+    free(chosen->dense);
+    free((void*)chosen->problems);
+}
+
+// Iterations at most of other people's programs.
+static int rgProgramIterations(const rgFclibStudy* study) {
+    return rgReport_Pick(study->report, 200, 1000, 20000);
+}
+
+// Times of a method of the authors' own program, by its own test; a variant of the bench by name
+// alone.
+static void rgAddOwnTestOf(rgFclibStudy* study, rgBench* bench, const char* method, double* costs,
+                           int stride) {
+    const rgSolverPeer* peer = rgFindSolverPeer("Pinocchio", method);
+    int count = bench->problemCount;
+    rgSolverAnswer* answers = rgCli_Allocate((size_t)count, sizeof(rgSolverAnswer));
+    rgChosen chosen = rgChoose(bench, 1);
+    char fault[256], name[32];
+    bool good = rgSolverPeer_Solve(peer, chosen.problems, count, bench->tolerance,
+                                   rgProgramIterations(study), answers, fault, sizeof(fault));
+    for (int i = 0; i < count; ++i) {
+        bool ended = good && answers[i].lambda != NULL && answers[i].claimed;
+        costs[i * stride] = ended ? answers[i].seconds : INFINITY;
+    }
+    snprintf(name, sizeof(name), good ? "Pinocchio's %s, own test" : "%s: not installed", method);
+    rgAddMethod(bench, name, "pgs");
+    rgSolverAnswers_Free(answers, count);
+    free(answers);
+    rgChosen_Free(&chosen);
+}
+
+// Profiles by the criterion of the paper's Fig. 7: a problem counts as solved if it ends by the
+// method's own test.
 static bool rgOwnTest(rgFclibStudy* study) {
     rgBench bench = {0};
     rgAddMethod(&bench, "rigor (auto), true 1e-6", "auto")->def.splitIslands = true;
@@ -316,12 +377,17 @@ static bool rgOwnTest(rgFclibStudy* study) {
     linear->def.admm.rule = rg_penaltyLinear;
     bool good = rgMeasure(study, &bench, study->problems.problemCount, "own test");
     if (good) {
-        enum { methods = 3 };
+        enum { own = 3, programs = 2, methods = own + programs };
+        static const char* const names[programs] = {"ADMM", "PGS"};
         int count = bench.problemCount;
         double* costs = rgCli_Allocate((size_t)count * methods, sizeof(double));
-        for (int i = 0; i < count * methods; ++i) {
-            const rgRun* run = rgBench_Run(&bench, i / methods, i % methods);
-            costs[i] = run->report.status == rg_contactSolved ? run->seconds : INFINITY;
+        for (int i = 0; i < count * own; ++i) {
+            const rgRun* run = rgBench_Run(&bench, i / own, i % own);
+            costs[i / own * methods + i % own] =
+                run->report.status == rg_contactSolved ? run->seconds : INFINITY;
+        }
+        for (int k = 0; k < programs; ++k) {
+            rgAddOwnTestOf(study, &bench, names[k], costs + own + k, methods);
         }
         rgPlotCosts(study->report, &bench, "profile_own_test", "all, by the paper's own test",
                     costs, count);
@@ -355,19 +421,20 @@ static void rgWriteProgram(rgSheet* sheet, const rgSolverPeer* peer, const rgPro
 }
 
 static void rgMeasureProgram(rgFclibStudy* study, rgSheet* sheet, const rgSolverPeer* peer,
-                             const rgBench* own, const rgContactProblem** problems) {
-    int count = own->problemCount;
+                             const rgBench* own, const rgChosen* chosen) {
+    int count = chosen->count;
+    const rgContactProblem** problems = chosen->problems;
     rgSolverAnswer* answers = rgCli_Allocate((size_t)count, sizeof(rgSolverAnswer));
     bool* first = rgCli_Allocate((size_t)count, sizeof(bool));
     rgProgramSum sum = {.seconds = rgCli_Allocate((size_t)count, sizeof(double)),
                         .ratios = rgCli_Allocate((size_t)count, sizeof(double))};
     char fault[256] = "";
-    bool good = rgSolverPeer_SolveTruly(peer, problems, count, own->tolerance,
-                                        rgReport_Pick(study->report, 200, 2000, 20000), answers,
-                                        first, fault, sizeof(fault));
+    bool good =
+        rgSolverPeer_SolveTruly(peer, problems, count, own->tolerance, rgProgramIterations(study),
+                                answers, first, fault, sizeof(fault));
     for (int i = 0; i < count && good; ++i) {
         rgResidual residual = {.total = INFINITY};
-        const rgRun* run = rgBench_Run(own, i, 0);
+        const rgRun* run = rgBench_Run(own, chosen->index[i], 0);
         if (answers[i].lambda != NULL) {
             rgContactProblem_Judge(problems[i], peer->model, answers[i].lambda, &residual);
             sum.taken += 1;
@@ -404,33 +471,30 @@ static bool rgPrograms(rgFclibStudy* study) {
     rgBench own = {0};
     rgAddMethod(&own, "rigor (auto)", "auto")->def.splitIslands = true;
     bool good = rgMeasure(study, &own, study->problems.problemCount, "programs");
-    int count = good ? own.problemCount : 0;
-    rgDenseProblem* dense = rgCli_Allocate((size_t)count + 1, sizeof(rgDenseProblem));
-    const rgContactProblem** problems =
-        rgCli_Allocate((size_t)count + 1, sizeof(rgContactProblem*));
-    for (int i = 0; i < count; ++i) {
-        rgDenseProblem_Copy(&dense[i], &own.problems[i].problem);
-        problems[i] = &dense[i].problem;
+    rgChosen chosen = {0};
+    if (good) {
+        chosen = rgChoose(&own, rgReport_Pick(study->report, 1, 3, 1));
     }
     for (int p = 0; p < rgSolverPeerCount && good; ++p) {
         rgReport_Progress(study->report, study->doneCount, study->taskCount, rgSolverPeers[p].name);
-        rgMeasureProgram(study, sheet, &rgSolverPeers[p], &own, problems);
+        if (strstr(rgSolverPeers[p].method, "kept") != NULL) {
+            continue; // no trajectory: the problems do not follow each other
+        }
+        rgMeasureProgram(study, sheet, &rgSolverPeers[p], &own, &chosen);
     }
-    for (int i = 0; i < count; ++i) {
-        rgDenseProblem_Free(&dense[i]);
-    }
-    free(dense);
-    free((void*)problems);
+    rgChosen_Free(&chosen);
     rgFreeRuns(&own);
-    rgReport_Note(study->report,
-                  "Other programs get the problems as dense matrices, made dimensionless for those "
-                  "whose tolerances are absolute, and at most %d iterations. They stop by tests of "
-                  "their own: \"says solved\" and \"truly 1e-6\" are with a tolerance of 1e-6, "
-                  "\"with less tolerance\" with the largest of 1e-6, 1e-7, ... that the judge "
-                  "accepts, of which iterations and times are. \"Time over rigor's\" is the "
-                  "geometric mean over the problems that both solve, with rigor's default by "
-                  "islands. SCS solves the convex relaxation, and is judged by that.",
-                  rgReport_Pick(study->report, 200, 2000, 20000));
+    rgReport_Note(
+        study->report,
+        "Other programs get every third problem of the collections (with --full all) and all "
+        "of FCLIB's files, as dense matrices, made dimensionless for those "
+        "whose tolerances are absolute, and at most %d iterations. They stop by tests of "
+        "their own: \"says solved\" and \"truly 1e-6\" are with a tolerance of 1e-6, "
+        "\"with less tolerance\" with the largest of 1e-6, 1e-7, ... that the judge "
+        "accepts, of which iterations and times are. \"Time over rigor's\" is the "
+        "geometric mean over the problems that both solve, with rigor's default by "
+        "islands. SCS solves the convex relaxation, and is judged by that.",
+        rgProgramIterations(study));
     return good;
 }
 

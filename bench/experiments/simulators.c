@@ -18,20 +18,21 @@ typedef struct rgRobot {
     const char* file; // below RIGOR_DATA/robots
     const char* own;  // scene of ours without it; NULL: left out then
     bool always;      // also in the quick pass
+    bool headline;
 } rgRobot;
 
 static const rgRobot rgRobots[] = {
-    {"UR5", "ur5/ur5.xml", "arm", true},
-    {"humanoid", "humanoid/humanoid.xml", "humanoid", true},
-    {"Cassie", "cassie/cassie_eq.xml", "biped", false},
-    {"Cassie, strict", "cassie/cassie_eq_strict.xml", NULL, false},
-    {"Cassie without loops", "cassie/cassie_noeq.xml", NULL, false},
-    {"Cassie without loops, strict", "cassie/cassie_noeq_strict.xml", NULL, false},
-    {"Talos", "talos/talos.xml", NULL, false},
-    {"Talos, strict", "talos/talos_strict.xml", NULL, false},
-    {"Solo12", "solo12/solo12.xml", "quadruped-fall", false},
-    {"Solo12, strict", "solo12/solo12_strict.xml", NULL, false},
-    {"Allegro", "allegro/allegro.xml", "hand", false},
+    {"UR5", "ur5/ur5.xml", "arm", true, true},
+    {"humanoid", "humanoid/humanoid.xml", "humanoid", true, true},
+    {"Cassie", "cassie/cassie_eq.xml", "biped", false, false},
+    {"Cassie, strict", "cassie/cassie_eq_strict.xml", NULL, false, false},
+    {"Cassie without loops", "cassie/cassie_noeq.xml", NULL, false, false},
+    {"Cassie without loops, strict", "cassie/cassie_noeq_strict.xml", NULL, false, false},
+    {"Talos", "talos/talos.xml", NULL, false, true},
+    {"Talos, strict", "talos/talos_strict.xml", NULL, false, false},
+    {"Solo12", "solo12/solo12.xml", "quadruped-fall", false, false},
+    {"Solo12, strict", "solo12/solo12_strict.xml", NULL, false, false},
+    {"Allegro", "allegro/allegro.xml", "hand", false, false},
 };
 
 typedef struct rgEngineDef {
@@ -48,19 +49,20 @@ static const rgEngineDef rgEngines[] = {{"rigor", "", false},
                                         {"Drake", "SAP", true},
                                         {"Drake", "SAP near-rigid", true},
                                         {"Drake", "TAMSI", true},
-                                        {"Bullet", "50 iterations", false},
+                                        {"Bullet", "50 iterations", true},
                                         {"DART", "", false}};
 enum { rg_engineCount = sizeof(rgEngines) / sizeof(rgEngines[0]) };
 
 typedef struct rgSimulators {
     rgReport* report;
-    rgSheet* sheet;
+    rgSheet *sheet, *ratios;
     rgPlot* plot;
     int steps, repeat, falls;
     int robots, ahead; // scenes, and those on which rigor is the fastest of the elliptic cones
     int pyramids;      // scenes on which an engine with pyramids is faster than rigor
     char behind[256];
-    int unsolved; // scenes with a step of ours above the tolerance
+    int unsolved;       // scenes with a step of ours above the tolerance
+    char headline[512]; // rates of a few robots, and over MuJoCo
 } rgSimulators;
 
 static char* rgRobotPath(const rgRobot* robot) {
@@ -83,6 +85,7 @@ typedef struct rgFalls {
     int made, count; // and those that stayed finite, of which all numbers are
     int steps;
     double least, median;   // seconds of all steps
+    double first;           // steps per second of the first fall
     double contacts, depth; // means
     double deepest, residual;
 } rgFalls;
@@ -108,6 +111,7 @@ static void rgFalls_Add(rgFalls* falls, rgPeerRun* run, rgPoseJudge* judge, int 
         return;
     }
     double share = 1.0 / ++falls->count;
+    falls->first = falls->made == 1 ? run->steps / run->least : falls->first;
     falls->steps += run->steps;
     falls->least += run->least;
     falls->median += run->median;
@@ -139,6 +143,51 @@ static void rgWriteFalls(rgSimulators* all, const rgRobot* robot, const rgFalls*
     all->unsolved += own && falls->residual > rgSolved;
     rgReport_Check(all->report, !own || falls->count == falls->made, "%s: rigor fails on a step",
                    robot->label);
+}
+
+static const rgFalls* rgFallsOf(const rgFalls* falls, int count, const char* label) {
+    int i = 0;
+    while (i < count - 1 && strcmp(falls[i].label, label) != 0) {
+        ++i;
+    }
+    return &falls[i];
+}
+
+// The fastest of the settings of an engine, or of all others; NULL: none takes part.
+static const rgFalls* rgFastest(const rgFalls* falls, int count, const char* engine) {
+    const rgFalls* best = NULL;
+    for (int i = 1; i < count; ++i) {
+        bool counts = engine == NULL || strncmp(falls[i].label, engine, strlen(engine)) == 0;
+        if (counts && rgFalls_Rate(&falls[i]) > (best != NULL ? rgFalls_Rate(best) : 0)) {
+            best = &falls[i];
+        }
+    }
+    return best;
+}
+
+// rigor over the default, the fastest setting of MuJoCo, and whatever is the fastest.
+static void rgWriteRatios(rgSimulators* all, const rgRobot* robot, const rgFalls* falls,
+                          int count) {
+    double own = rgFalls_Rate(&falls[0]);
+    const rgFalls *mujoco = rgFastest(falls, count, "MuJoCo"), *any = rgFastest(falls, count, NULL);
+    double elliptic = own / rgFalls_Rate(rgFallsOf(falls, count, "MuJoCo elliptic"));
+    const rgFalls* drake = rgFallsOf(falls, count, "Drake SAP");
+    double fastest = mujoco != NULL ? own / rgFalls_Rate(mujoco) : NAN;
+    rgSheet_Text(all->ratios, "%s", robot->label);
+    rgSheet_Number(all->ratios, own);
+    rgSheet_Number(all->ratios, elliptic);
+    rgSheet_Number(all->ratios, fastest);
+    rgSheet_Text(all->ratios, "%s", mujoco != NULL ? mujoco->label : "");
+    rgSheet_Number(all->ratios, drake->count > 0 ? falls[0].first / drake->first : NAN);
+    rgSheet_Number(all->ratios, any != NULL ? own / rgFalls_Rate(any) : NAN);
+    rgSheet_Text(all->ratios, "%s", any != NULL ? any->label : "");
+    if (robot->headline && isfinite(elliptic)) {
+        size_t used = strlen(all->headline);
+        snprintf(all->headline + used, sizeof(all->headline) - used,
+                 "%s%s %.0f steps of 1 ms per second (%.1f times MuJoCo's rate with round cones, "
+                 "%.1f times that of its fastest setting)",
+                 used > 0 ? ", " : "", robot->label, own, elliptic, fastest);
+    }
 }
 
 // rigor against the exact cones of others; pyramids solve less.
@@ -210,6 +259,7 @@ static bool rgRunRobot(rgSimulators* all, const rgRobot* robot, const char* path
     for (int i = 0; i < rg_engineCount; ++i) {
         rgWriteFalls(all, robot, &falls[i]);
     }
+    rgWriteRatios(all, robot, falls, rg_engineCount);
     rgCompareRates(all, robot, falls, rg_engineCount);
     return true;
 }
@@ -230,6 +280,15 @@ static bool rgRunSimulators(rgReport* report) {
     rgSheet_Column(all.sheet, "mean depth", "mm", "%.3g");
     rgSheet_Column(all.sheet, "worst residual", NULL, "%.1e");
     rgSheet_Column(all.sheet, "takes no part", NULL, NULL);
+    all.ratios = rgReport_Table(report, "ratios", "Rate of rigor over that of others");
+    rgSheet_Column(all.ratios, "robot", NULL, NULL);
+    rgSheet_Column(all.ratios, "rigor", "steps/s", "%.0f");
+    rgSheet_Column(all.ratios, "over MuJoCo elliptic", NULL, "%.2f");
+    rgSheet_Column(all.ratios, "over MuJoCo's fastest setting", NULL, "%.2f");
+    rgSheet_Column(all.ratios, "which is", NULL, NULL);
+    rgSheet_Column(all.ratios, "over Drake SAP", NULL, "%.2f");
+    rgSheet_Column(all.ratios, "over the fastest of all", NULL, "%.2f");
+    rgSheet_Column(all.ratios, "which is", NULL, NULL);
     rgSheet* versions = rgReport_Table(report, "versions", "Engines");
     rgSheet_Column(versions, "engine", NULL, NULL);
     rgSheet_Column(versions, "version", NULL, NULL);
@@ -275,24 +334,23 @@ static bool rgRunSimulators(rgReport* report) {
                   "out of its row. Strict files let parts collide that overlap.");
     rgReport_Note(report,
                   "Drake has one contact point for each pair of shapes (point contact), and its "
-                  "time is CPU time of its own process, in one call for all steps; it makes the "
-                  "first fall only, but for the long runs. DART has no "
+                  "time is CPU time of its own process, in one call for all steps. Drake and "
+                  "Bullet make the first fall only, but for the long runs; rates over Drake's are "
+                  "of that fall. DART has no "
                   "convex hulls, and takes part where shapes are simple. %s.",
                   own ? "Measured on substitutes: scenes of ours, which have joint limits and "
                         "dampers, stand in where there are no robots (./setup data)"
                       : "Robots are those of RIGOR_DATA");
     if (all.robots > 0) {
-        rgReport_Conclude(report,
-                          "rigor, which solves the exact problem to 1e-6 (scenes with a step above "
-                          "that: %d), is the fastest of the engines with round cones on %d of "
-                          "%d%s%s%s. Engines with pyramids, whose friction is up to 1.4 times too "
-                          "strong, are faster than it on %d.",
-                          all.unsolved, all.ahead, all.robots,
-                          all.behind[0] != '\0' ? "; behind on " : "", all.behind,
-                          all.behind[0] != '\0' ? ", where parts that overlap by design press on "
-                                                  "each other rigidly at many points"
-                                                : "",
-                          all.pyramids);
+        const rgPeer* mujoco = rgFindPeer("MuJoCo");
+        rgReport_Conclude(
+            report,
+            "On one thread: %s; MuJoCo is %s. rigor solves the exact problem to 1e-6 (scenes with "
+            "a step above that: %d) and is the fastest of the engines with round cones on %d of "
+            "%d%s%s. Engines with pyramids are faster than it on %d.",
+            all.headline, mujoco != NULL ? mujoco->version() : "not installed", all.unsolved,
+            all.ahead, all.robots, all.behind[0] != '\0' ? "; behind on " : "", all.behind,
+            all.pyramids);
     } else {
         rgReport_Conclude(report, "No other engine was built in.");
     }

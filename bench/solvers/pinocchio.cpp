@@ -1,7 +1,8 @@
 // Pinocchio's contact solvers on the problems of solver_peer.h: rigor-bench-pinocchio METHOD FILE.
 // Problems are made dimensionless first (G over its mean diagonal, g over its largest number), as
-// tolerances there are absolute; "preconditioned" also scales each contact by its own diagonal. The
-// least CPU time of a few calls counts, each from nothing.
+// tolerances there are absolute; "preconditioned" also scales each contact by its own diagonal, and
+// "rho kept" starts from the penalty of the problem before, as from step to step of a simulation.
+// The least CPU time of a few calls counts, each from zero impulses.
 #include "problems.h"
 
 #include <pinocchio/algorithm/delassus-operator.hpp>
@@ -33,6 +34,7 @@ double now() {
 struct Scaled {
     Matrix G;
     Vector g, scale; // impulses are scale times what the solver finds
+    double mass;     // that G was divided by
 };
 
 Scaled makeDimensionless(const rgPeerProblem& problem, bool precondition) {
@@ -53,11 +55,12 @@ Scaled makeDimensionless(const rgPeerProblem& problem, bool precondition) {
     made.G /= mass;
     made.g /= speed;
     made.scale = d * (speed / mass);
+    made.mass = mass;
     return made;
 }
 
 template <class Solver, class Settings, class Result>
-void solveOne(const rgPeerProblem& problem, const Scaled& scaled, const Settings& settings) {
+Result solveOne(const rgPeerProblem& problem, const Scaled& scaled, const Settings& settings) {
     static const pinocchio::Model model = [] {
         pinocchio::Model one;
         one.addJoint(0, pinocchio::JointModelFreeFlyer(), pinocchio::SE3::Identity(), "body");
@@ -87,6 +90,7 @@ void solveOne(const rgPeerProblem& problem, const Scaled& scaled, const Settings
     impulses = scaled.scale.cwiseProduct(impulses);
     rgPrintAnswer(least, static_cast<int>(result.iterations), result.converged ? 1 : 0, problem.n,
                   impulses.data());
+    return result;
 }
 
 template <class Settings> Settings makeSettings(const rgPeerProblems& all) {
@@ -119,22 +123,31 @@ int main(int argc, char** argv) {
                                 ? pinocchio::ADMMUpdateRule::SPECTRAL
                                 : admm.admm_update_rule;
     sweeps.over_relaxation = std::strcmp(method, "PGS over-relaxed") == 0 ? 1.3 : 1;
+    bool precondition = std::strstr(method, "preconditioned") != nullptr;
+    bool keep = std::strstr(method, "rho kept") != nullptr;
+    double kept =
+        std::numeric_limits<double>::quiet_NaN(); // penalty of the last problem, in its unit
     for (int i = 0; i < all.count; ++i) {
         const rgPeerProblem& problem = all.problems[i];
         if (problem.contacts == 0) {
             std::printf("none\n");
             continue;
         }
-        Scaled scaled = makeDimensionless(problem, std::strcmp(method, "ADMM preconditioned") == 0);
+        Scaled scaled = makeDimensionless(problem, precondition);
         try {
             if (pgs) {
                 solveOne<pinocchio::PGSConstraintSolverTpl<double, 0>,
                          pinocchio::PGSSolverSettingsTpl<double>,
                          pinocchio::PGSSolverResultTpl<double, 0>>(problem, scaled, sweeps);
             } else {
-                solveOne<pinocchio::ADMMConstraintSolverTpl<double, 0>,
-                         pinocchio::ADMMSolverSettingsTpl<double>,
-                         pinocchio::ADMMSolverResultTpl<double, 0>>(problem, scaled, admm);
+                if (keep && std::isfinite(kept)) {
+                    admm.rho_init = std::clamp(kept / scaled.mass, admm.rho_min, admm.rho_max);
+                }
+                auto found =
+                    solveOne<pinocchio::ADMMConstraintSolverTpl<double, 0>,
+                             pinocchio::ADMMSolverSettingsTpl<double>,
+                             pinocchio::ADMMSolverResultTpl<double, 0>>(problem, scaled, admm);
+                kept = found.rho * scaled.mass;
             }
         } catch (const std::exception&) {
             std::printf("none\n");
