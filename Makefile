@@ -128,7 +128,7 @@ coverage: build/coverage/.configured
 	-$(CTEST) --test-dir build/coverage -L 'unit|data' -LE script
 	.ci/coverage build/coverage
 
-# Every experiment of docs/benchmarks.md, beside the engines that are installed (./setup bench), at most 15
+# Every experiment of docs/benchmarks.md, beside the engines that are installed (./setup bench), at most 20
 # minutes on two idle cores: build/bench/report/index.html with JSON and CSV beside it. `rigor bench list`
 # names them, and NAMES="convergence fclib" makes only these.
 # Scenes are those below RIGOR_DATA, or else those that ./setup data made.
@@ -141,12 +141,12 @@ reconfigured: # the report names the commit of the last configure run
 	cmake --preset release >/dev/null
 	cmake --build --preset release
 
-# Keep the last report's numbers and conclusions in the repository, and write what the pages quote of them:
+# Keep the last report's numbers and conclusions in the repository, and let the pages quote them:
 # make bench bench-keep MACHINE=epyc-2core
 bench-keep:
 	@test -n "$(MACHINE)" || { echo "make bench-keep MACHINE=..., the name of a folder in bench/results" >&2; exit 2; }
 	python3 -B bench/keep.py build/bench/report bench/results/$(MACHINE)/report
-	$(MAKE) --no-print-directory bench-quotes
+	python3 -B bench/quote.py --from $(MACHINE) $(QUOTING)
 bench-quotes:
 	python3 -B bench/quote.py $(QUOTING)
 

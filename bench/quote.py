@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tables and conclusions of kept results on the pages that quote them: quote.py [--check] PAGE...
+"""Tables and conclusions of kept results on the pages that quote them: quote.py [--check|--from MACHINE] PAGE...
 
 A page says where its numbers are from, and each block what it shows:
 
@@ -12,8 +12,8 @@ A page says where its numbers are from, and each block what it shows:
     <!-- end quote -->
 
 What stands between is written anew from bench/results/epyc-2core/report/EXPERIMENT.json; with --check it only has
-to be the same. A machine holds until the next one is named. Columns are named as in the report, the second one of
-the same name "name#2". "across" has a row for each A, a column for each B, and C, ... in the cells. "machine" in
+to be the same, and with --from MACHINE the pages quote that machine from now on, figures of others go, and all that is
+quoted has to be there (else a line says that it is not in the kept report). A machine holds until the next one is named. Columns are named as in the report, the second one of the same name "name#2". "across" has a row for each A, a column for each B, and C, ... in the cells. "machine" in
 place of an experiment: where and when. A plot becomes docs/figures/MACHINE_EXPERIMENT_NAME.svg. A summary has a row
 for each experiment: a figure of the paper and what it claims, the conclusion here, and the command."""
 import json
@@ -34,13 +34,21 @@ def fail(*text):
     sys.exit("quote: " + " ".join(map(str, text)))
 
 
+class Missing(Exception):
+    """What a page quotes and the kept results do not have."""
+
+
+# Stands in a page until the next report is kept, where a page quotes more than the kept one has.
+PLACEHOLDER = "*Not in the kept report, which is older than this part of the page.*"
+
+
 def load(results, name):
     path = os.path.join(results, name + ".json")
     try:
         with open(path, encoding="utf-8") as file:
             return json.load(file)
     except OSError:
-        fail(path, "is not there")
+        raise Missing(f"{path} is not there") from None
 
 
 def cell_text(column, value):
@@ -60,7 +68,7 @@ class Table:
     def __init__(self, found, name):
         tables = {table["name"]: table for table in found["tables"]}
         if name not in tables:
-            fail(found["experiment"], "has no table", name, "but", ", ".join(tables))
+            raise Missing(f"{found['experiment']} has no table {name} but {', '.join(tables)}")
         self.columns, self.rows = tables[name]["columns"], tables[name]["rows"]
         self.where = f"{found['experiment']} {name}"
 
@@ -68,7 +76,7 @@ class Table:
         wanted, _, nth = name.strip().partition("#")
         hits = [i for i, column in enumerate(self.columns) if column["name"] == wanted]
         if len(hits) < int(nth or 1):
-            fail(self.where, "has no column", repr(name), "but", [column["name"] for column in self.columns])
+            raise Missing(f"{self.where} has no column {name!r} but {[column['name'] for column in self.columns]}")
         return hits[int(nth or 1) - 1]
 
     def text(self, row, i):
@@ -80,7 +88,7 @@ class Table:
             i, wanted = self.index(name), values.strip()
             self.rows = [row for row in self.rows if self.text(row, i) == wanted]
         if not self.rows:
-            fail(self.where, "has no rows where", ", ".join(conditions))
+            raise Missing(f"{self.where} has no rows where {', '.join(conditions)}")
 
     def lines(self, head, numbers, rows):
         yield "| " + " | ".join(head) + " |"
@@ -132,7 +140,7 @@ def quote_summary(results, rows):
 def quote_plot(results, found, name, folder, written):
     plots = {plot["name"]: plot for plot in found["plots"]}
     if name not in plots:
-        fail(found["experiment"], "has no plot", name, "but", ", ".join(plots))
+        raise Missing(f"{found['experiment']} has no plot {name} but {', '.join(plots)}")
     machine = os.path.basename(os.path.dirname(results))
     file = f"{machine}_{found['experiment']}_{name}.svg"
     written[os.path.join(FIGURES, file)] = figures.draw(plots[name])
@@ -167,9 +175,11 @@ def quote(results, what, folder, written):
     return list(table.across(across) if across else table.plain(columns))
 
 
-def fill(page):
+def fill(page, machine=None):
     with open(page, encoding="utf-8") as file:
         old = file.read()
+    if machine:
+        old = SOURCE.sub(f"<!-- quote from {machine} -->", old)
     if old.count("<!-- end quote -->") != len(BLOCK.findall(old)):
         fail(page, "has a quote without an end, or an end without a quote")
     written, folder = {}, os.path.dirname(os.path.abspath(page))
@@ -180,7 +190,13 @@ def fill(page):
         if not named:
             fail(page, "does not say where its numbers are from")
         results = os.path.join(ROOT, named[-1], "report")
-        return block.group(1) + "\n".join(quote(results, block.group("what"), folder, written)) + "\n" + block.group(4)
+        try:
+            lines = quote(results, block.group("what"), folder, written)
+        except Missing as missing:
+            if machine:
+                fail(page + ":", missing)
+            lines = [PLACEHOLDER]
+        return block.group(1) + "\n".join(lines) + "\n" + block.group(4)
 
     return old, BLOCK.sub(renew, old), written
 
@@ -193,13 +209,26 @@ def is_file(path, text):
         return False
 
 
+def drop_figures(drawn):
+    """Remove figures of kept results that no page shows any more."""
+    for name in os.listdir(FIGURES) if os.path.isdir(FIGURES) else []:
+        path = os.path.join(FIGURES, name)
+        if name.split("_")[0] in os.listdir(ROOT) and path not in drawn:
+            os.remove(path)
+
+
 def main():
-    check, pages = sys.argv[1:2] == ["--check"], [one for one in sys.argv[1:] if one != "--check"]
-    if not pages:
-        fail("quote.py [--check] PAGE...")
-    stale = []
+    arguments, machine = sys.argv[1:], None
+    check = arguments[:1] == ["--check"]
+    if arguments[:1] == ["--from"] and len(arguments) > 1:
+        machine, arguments = arguments[1], arguments[1:]
+    pages = arguments[1:] if check or machine else arguments
+    if not pages or pages[0].startswith("--"):
+        fail("quote.py [--check|--from MACHINE] PAGE...")
+    stale, figures_drawn = [], set()
     for page in pages:
-        old, new, drawn = fill(page)
+        old, new, drawn = fill(page, machine)
+        figures_drawn.update(drawn)
         for path, text in [(page, new), *drawn.items()]:
             if not is_file(path, text) and check:
                 stale.append(path)
@@ -207,6 +236,8 @@ def main():
                 os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(text)
+    if machine:
+        drop_figures(figures_drawn)
     if stale:
         fail(", ".join(stale), "differ from the kept results; make bench-quotes writes them anew")
     print("quote:", len(pages), "pages agree with the kept results")

@@ -1,9 +1,10 @@
 """Pages quote the kept results: check_quotes.py ROOT RIGOR
 
-Every page that quotes agrees with bench/results, every experiment of `rigor bench list` has kept results that are
+Every page that quotes agrees with bench/results, pages of experiments have no typed numbers, every experiment of `rigor bench list` has kept results that are
 whole and small, and a page with another number does not pass."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,12 +21,31 @@ def run(*command):
 
 
 def pages(root):
-    for folder, _, names in os.walk(os.path.join(root, "docs")):
+    everywhere = [(root, [], ["README.md"]), *os.walk(os.path.join(root, "docs"))]
+    for folder, _, names in everywhere:
         for name in names:
             path = os.path.join(folder, name)
             with open(path, encoding="utf-8", errors="replace") as file:
                 if name.endswith(".md") and "<!-- quote from " in file.read():
                     yield path
+
+
+def check_typed(root):
+    """Pages of experiments have no table and no number with a unit but those of the kept results."""
+    folder = os.path.join(root, "docs", "benchmarks")
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            text = re.sub(r"<!-- quote (?!from ).*?<!-- end quote -->", "", file.read(), flags=re.S)
+        for line in text.splitlines():
+            typed = line.startswith("|") or re.search(r"\d ?(us|ms|ns|um|mm|%|steps/s|degrees)\b|\d times|\d ?%", line)
+            need(not typed, f"docs/benchmarks/{name}: typed by hand:", line)
+
+
+def machine_of(root):
+    with open(os.path.join(root, "docs", "benchmarks.md"), encoding="utf-8") as file:
+        named = re.findall(r"<!-- quote from ([\w.-]+) -->", file.read())
+    need(len(set(named)) == 1, "docs/benchmarks.md quotes one machine:", named)
+    return named[0]
 
 
 def check_results(folder, rigor):
@@ -108,11 +128,21 @@ def check_scripts(root):
         with open(path, "w", encoding="utf-8") as file:
             file.write("<!-- quote made conclusion -->\n<!-- end quote -->\n<!-- quote from here -->\n")
         need("where its numbers are from" in run(quote, path).stderr, "a quote from nowhere passes")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("<!-- quote from here -->\n<!-- quote made conclusion -->\n<!-- end quote -->\n")
+        need(run(quote, "--from", "there", path).returncode == 0, "a page does not change its machine")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        need("<!-- quote from there -->" in text and "It is 4 there." in text, "another machine is not quoted", text)
+        need(not os.path.exists(figure), "a figure that no page shows stays")
         for wrong in ("made u", "made t; columns nothing", "made t; where who = c", "made t; turn who", "nobody t", "made plot q"):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(f"<!-- quote from here -->\n<!-- quote {wrong} -->\n<!-- end quote -->\n")
-            done = run(quote, path)
+            done = run(quote, "--from", "here", path)
             need(done.returncode == 1 and "quote: " in done.stderr and "Traceback" not in done.stderr, wrong, done)
+        need(run(quote, path).returncode == 0, "what the kept report lacks stops a page")
+        with open(path, encoding="utf-8") as file:
+            need("*Not in the kept report" in file.read(), "a page does not say what the kept report lacks")
 
 
 def main():
@@ -122,7 +152,8 @@ def main():
     need(found, "no page quotes anything")
     done = run(os.path.join(root, "bench", "quote.py"), "--check", *found)
     need(done.returncode == 0, done.stderr)
-    check_results(os.path.join(root, "bench", "results", "epyc-2core", "report"), rigor)
+    check_typed(root)
+    check_results(os.path.join(root, "bench", "results", machine_of(root), "report"), rigor)
     print("check_quotes: ok:", ", ".join(os.path.basename(page) for page in found))
 
 
