@@ -23,7 +23,7 @@ def run(name, *arguments, cwd=None):
 
 def test_every_example_is_tested():
     assert {p.name for p in EXAMPLES.glob("*.py")} == {
-        "hello.py", "forces.py", "solver.py", "inverse.py", "search.py", "convergence.py", "push.py", "throw.py",
+        "hello.py", "forces.py", "solver.py", "inverse.py", "search.py", "convergence.py", "push.py", "throw.py", "climb.py",
         "train.py", "learning_curves.py", "compare_gymnasium.py"}
 
 
@@ -99,6 +99,19 @@ def test_throw(tmp_path):
     reached, best = re.search(r"(\d) of 8 miss by less than 1e-3, the best by (\S+)", out).groups()
     assert int(reached) >= 7 and float(best) < 1e-9
     assert (tmp_path / "throw.svg").read_text(encoding="utf-8").count("<polyline") == 19
+
+
+def test_climb(tmp_path):
+    """The planned trot climbs at 0.4 m/s, stays on its feet when it is pushed, and goes on; the pattern alone does not."""
+    pattern = r"(\S+) m up .* at most (\d+) degrees; (\S+) m/s"
+    seconds = 3.2 if LIGHT else 4
+    out = run("climb.py", tmp_path / "climb.svg", "--seconds", seconds, "--push", 120, cwd=tmp_path)
+    up, tilt, speed = (float(x) for x in re.search(pattern, out).groups())
+    assert up > 0.3 * seconds and tilt < 30 and (LIGHT or abs(speed - 0.4) < 0.03)
+    drawn = (tmp_path / "climb.svg").read_text(encoding="utf-8").count("<polyline")
+    assert drawn == 6 + 5 * len(range(0, round(100 * seconds), 80))
+    out = run("climb.py", "--pattern", "--seconds", 4, "--push", 0, cwd=tmp_path)
+    assert float(re.search(pattern, out).group(3)) < 0.2
 
 
 @pytest.mark.parametrize("page", ["docs/python.md", "docs/howto/from-mujoco-python.md", "docs/howto/environments.md",
