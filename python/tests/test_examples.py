@@ -23,7 +23,7 @@ def run(name, *arguments, cwd=None):
 
 def test_every_example_is_tested():
     assert {p.name for p in EXAMPLES.glob("*.py")} == {
-        "hello.py", "forces.py", "solver.py", "inverse.py", "search.py", "convergence.py", "push.py", "throw.py", "climb.py",
+        "hello.py", "forces.py", "solver.py", "inverse.py", "search.py", "convergence.py", "push.py", "throw.py", "climb.py", "wipe.py",
         "train.py", "learning_curves.py", "compare_gymnasium.py"}
 
 
@@ -112,6 +112,15 @@ def test_climb(tmp_path):
     assert drawn == 6 + 5 * len(range(0, round(100 * seconds), 80))
     out = run("climb.py", "--pattern", "--seconds", 4, "--push", 0, cwd=tmp_path)
     assert float(re.search(pattern, out).group(3)) < 0.2
+
+
+def test_wipe(tmp_path):
+    out = run("wipe.py", tmp_path / "wipe.svg", cwd=tmp_path)
+    found = re.findall(r": (\S+) N, off by (\S+) N .* off the way by (\S+) mm", out)
+    alone, planned, wrong = ([float(x) for x in row] for row in found)
+    assert planned[1] < 0.1 and planned[2] < 0.2 and planned[1] < 0.01 * alone[1]
+    assert wrong[1] < 5 and wrong[2] < 0.5
+    assert (tmp_path / "wipe.svg").read_text(encoding="utf-8").count("<polyline") == 5
 
 
 @pytest.mark.parametrize("page", ["docs/python.md", "docs/howto/from-mujoco-python.md", "docs/howto/environments.md",
