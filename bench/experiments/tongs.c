@@ -34,6 +34,10 @@ static const rgEngineDef rgEngines[] = {
     {"ODE", "direct", false},
     {"ODE", "direct aligned", false},
     {"DART", "", false},
+    {"PhysX", "TGS", true},
+    {"PhysX", "TGS 50 iterations", true},
+    {"Rapier", "4 iterations", true},
+    {"Rapier", "50 iterations", true},
 };
 enum { rg_engineCount = sizeof(rgEngines) / sizeof(rgEngines[0]) };
 

@@ -28,6 +28,11 @@ static const rgEngineDef rgEngines[] = {
     {"ODE", "quick 20", false},
     {"ODE", "quick 200", true},
     {"DART", "", true},
+    {"Drake", "SAP", true},
+    {"PhysX", "TGS", true},
+    {"PhysX", "TGS 50 iterations", true},
+    {"Rapier", "4 iterations", true},
+    {"Rapier", "50 iterations", true},
 };
 enum { rg_engineCount = sizeof(rgEngines) / sizeof(rgEngines[0]) };
 

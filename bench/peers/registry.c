@@ -9,6 +9,8 @@ extern const rgPeer rgPeerDrake;
 extern const rgPeer rgPeerBullet;
 extern const rgPeer rgPeerOde;
 extern const rgPeer rgPeerDart;
+extern const rgPeer rgPeerPhysx;
+extern const rgPeer rgPeerRapier;
 
 static const rgPeer* const rgPeers[] = {
     &rgPeerRigor,
@@ -26,6 +28,9 @@ static const rgPeer* const rgPeers[] = {
 #endif
 #ifdef RIGOR_PEER_DART
     &rgPeerDart,
+#endif
+#ifdef RIGOR_PEER_WASM
+    &rgPeerPhysx,  &rgPeerRapier,
 #endif
 };
 
