@@ -496,7 +496,9 @@ static void rgCamera_Order(rgCamera* camera) {
             camera->order[camera->orderCount++] = drawn;
         }
     }
-    qsort(camera->order, (size_t)camera->orderCount, sizeof(*camera->order), rgCompareDistance);
+    if (camera->orderCount > 0) {
+        qsort(camera->order, (size_t)camera->orderCount, sizeof(*camera->order), rgCompareDistance);
+    }
 }
 
 static void rgCamera_Fill(rgCamera* camera, uint8_t* color, float* depth, rgShapeId* shapes) {

@@ -110,7 +110,7 @@ static rgResult rgRunMultipliers(rgRun* run, double accuracy, const double* firs
     }
     memcpy(centre, first, bytes);
     rgResult result = rg_ok;
-    int end = RG_MIN(run->iterationCount + RG_ROBUST_ITERATIONS, run->iterationLimit);
+    int end = run->iterationCount + RG_ROBUST_ITERATIONS;
     do {
         const rgNewtonOptions newton = {.limit = RG_MULTIPLIER_ITERATIONS,
                                         .regularisation = RG_NEWTON_SHIFT_RATIO,
@@ -128,7 +128,8 @@ static rgResult rgRunMultipliers(rgRun* run, double accuracy, const double* firs
         }
         before = residual;
         memcpy(centre, lambda, bytes);
-    } while (result == rg_ok && run->bestResidual > accuracy && run->iterationCount < end);
+    } while (result == rg_ok && run->bestResidual > accuracy && run->iterationCount < end &&
+             rgRun_MayContinue(run));
     rgArena_Return(run->system->arena, mark);
     return result;
 }

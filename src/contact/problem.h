@@ -73,5 +73,8 @@ typedef enum rgStart {
     rg_startKept,   // the start was taken in the last step, too
     rg_startAccepted,
 } rgStart;
+//
+// factorizations: most of an island; 0: as many as the plan has.
 rgResult rgContactSolver_SolveBuilt(rgContactSolver* solver, const rgContactProblem* problem,
-                                    double* lambda, rgStart* rest, rgContactReport* report);
+                                    double* lambda, rgStart* rest, int factorizations,
+                                    rgContactReport* report);

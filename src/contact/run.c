@@ -1,6 +1,7 @@
 // Bookkeeping of one island's solve.
 #include "contact/run.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@ rgResult rgRun_Init(rgRun* run, const rgContactSolverDef* def, rgSystem* system,
                    .firstTolerance = tolerance,
                    .accuracy = tolerance,
                    .iterationLimit = def->maxIterations,
+                   .factorizationLimit = INT_MAX,
                    .bestResidual = INFINITY};
     rgArena* arena = system->arena;
     run->best = RG_TAKE(arena, double, system->n);
@@ -76,8 +78,13 @@ double rgRun_UpdateBest(rgRun* run, const double* lambda, const double* sigma) {
     return residual;
 }
 
+bool rgRun_MayContinue(const rgRun* run) {
+    return run->iterationCount < run->iterationLimit &&
+           run->system->factorizationCount < run->factorizationLimit;
+}
+
 bool rgRun_Count(rgRun* run, rgContactPhase phase) {
-    if (run->iterationCount >= run->iterationLimit) {
+    if (!rgRun_MayContinue(run)) {
         return false;
     }
     run->iterationCount += 1;

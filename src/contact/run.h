@@ -14,6 +14,7 @@ typedef struct rgRun {
     double
         firstTolerance; // of the first phase of a plan: the tolerance, or less where all is at rest
     int iterationLimit;
+    int factorizationLimit;
     int iterationCount;
     int phaseIterations[rg_phaseCount];
     double* best; // impulses in K, n
@@ -56,6 +57,8 @@ static inline bool rgRun_Uses(const rgRun* run, rgPlanPart part) {
     return (run->def->disabled & (uint32_t)part) == 0;
 }
 
+// True below the limits of iterations and factorizations.
+bool rgRun_MayContinue(const rgRun* run);
 // Count one iteration of a phase. False at the limit.
 bool rgRun_Count(rgRun* run, rgContactPhase phase);
 void rgRun_Record(rgRun* run, const rgContactRecord* record);

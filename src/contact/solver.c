@@ -5,6 +5,7 @@
 #include "contact/run.h"
 #include "contact/tuning.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -79,9 +80,10 @@ typedef struct rgSolve {
     rgLayout layout;
     const double* start; // where the caller began, n
     double* lambda;
-    double tolerance; // of the runs
-    double reference; // ncp.11: least V [m/s]
-    rgStart* starts;  // per tree; NULL: unknown
+    double tolerance;   // of the runs
+    double reference;   // ncp.11: least V [m/s]
+    rgStart* starts;    // per tree; NULL: unknown
+    int factorizations; // most of an island
     rgStart* islandStarts;
     rgIslandOutcome* outcomes;
     bool* conflict; // per block
@@ -237,7 +239,7 @@ static rgContactStatus rgRun_Status(const rgRun* run, bool solved) {
     if (run->infeasible) {
         return rg_contactInfeasible;
     }
-    return run->iterationCount >= run->iterationLimit ? rg_contactLimit : rg_contactStalled;
+    return rgRun_MayContinue(run) ? rg_contactStalled : rg_contactLimit;
 }
 
 // Blocks of the problem that the run names as contradictory.
@@ -259,6 +261,9 @@ static rgResult rgSolveSystem(rgSolve* solve, rgSystem* system, rgIslandOutcome*
     rgResult result = rgRun_Init(&run, def, system, solve->tolerance, solve->start);
     if (result != rg_ok) {
         return result;
+    }
+    if (system->blockCount <= RG_LARGE_BLOCK_COUNT) {
+        run.factorizationLimit = solve->factorizations;
     }
     run.accuracy = RG_RUN_TOLERANCE_RATIO * rgContactSolverDef_Enough(def);
     run.firstTolerance = rgSolve_FirstTolerance(solve, island);
@@ -603,11 +608,15 @@ static rgResult rgSolveAll(rgSolve* solve, rgContactReport* report) {
 
 static rgResult rgContactSolver_SolveChecked(rgContactSolver* solver,
                                              const rgContactProblem* problem, double* lambda,
-                                             double* sigma, rgStart* starts,
+                                             double* sigma, rgStart* starts, int factorizations,
                                              rgContactReport* report) {
     size_t bytes = (size_t)problem->rowCount * sizeof(double);
     rgArena_Reset(&solver->arena);
-    rgSolve solve = {.solver = solver, .problem = problem, .start = lambda, .starts = starts};
+    rgSolve solve = {.solver = solver,
+                     .problem = problem,
+                     .start = lambda,
+                     .starts = starts,
+                     .factorizations = factorizations > 0 ? factorizations : INT_MAX};
     solve.lambda = RG_TAKE(&solver->arena, double, problem->rowCount);
     if (solver->arena.failed) {
         return rg_errorMemory;
@@ -638,13 +647,15 @@ rgResult rgContactSolver_Solve(rgContactSolver* solver, const rgContactProblem* 
         (lambda == NULL && problem->rowCount > 0)) {
         return rg_errorArgument;
     }
-    return rgContactSolver_SolveChecked(solver, problem, lambda, sigma, NULL, report);
+    return rgContactSolver_SolveChecked(solver, problem, lambda, sigma, NULL, 0, report);
 }
 
 rgResult rgContactSolver_SolveBuilt(rgContactSolver* solver, const rgContactProblem* problem,
-                                    double* lambda, rgStart* starts, rgContactReport* report) {
+                                    double* lambda, rgStart* starts, int factorizations,
+                                    rgContactReport* report) {
     return rgContactProblem_IsBuilt(problem)
-               ? rgContactSolver_SolveChecked(solver, problem, lambda, NULL, starts, report)
+               ? rgContactSolver_SolveChecked(solver, problem, lambda, NULL, starts, factorizations,
+                                              report)
                : rg_errorNumeric;
 }
 

@@ -233,6 +233,12 @@ static void rgWorld_FindStarts(rgWorld* world) {
     }
 }
 
+// Two thirds of what the step has left, so that contacts which v+ closes in a hard step are solved
+// for, too.
+static int rgStep_MostFactorizations(const rgStep* step) {
+    return RG_MAX(1, (RG_MOST_FACTORIZATIONS - step->factorizationCount) * 2 / 3);
+}
+
 // step.10: The judge factorizes M, which takes a tenth of a small step: between samples it goes by
 // W.
 rgResult rgSolveProblem(rgStep* step) {
@@ -252,7 +258,8 @@ rgResult rgSolveProblem(rgStep* step) {
     rgWorld_FindStarts(world);
     rgStart* starts = world->def.contact.stop == rg_stopPaper ? NULL : world->constraints.starts;
     rgResult result = rgContactSolver_SolveBuilt(world->constraints.solver, &problem,
-                                                 world->constraints.rows.lambda, starts, report);
+                                                 world->constraints.rows.lambda, starts,
+                                                 rgStep_MostFactorizations(step), report);
     for (int t = 0; t < world->model->treeCount; ++t) {
         world->constraints.solved[t] =
             world->constraints.solved[t] || world->constraints.starts[t] != rg_startAccepted;

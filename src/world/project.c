@@ -406,7 +406,7 @@ static rgResult rgProjection_SolveAll(rgWorld* world, rgStepReport* report) {
         .referenceVelocity = depth,
     };
     rgContactReport own;
-    result = rgContactSolver_SolveBuilt(p->solver, &problem, rows->lambda, NULL, &own);
+    result = rgContactSolver_SolveBuilt(p->solver, &problem, rows->lambda, NULL, 0, &own);
     if (result == rg_ok) {
         report->projectionFactorizations += own.factorizationCount;
         report->projectionResidual = fmax(report->projectionResidual, own.residual.total);

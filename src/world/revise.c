@@ -25,7 +25,8 @@ bool rgRevise(rgStep* step) {
     }
     int pass = ++step->pass;
     // Only restitution is revised at the bounds of a step, for the last time.
-    bool last = pass >= RG_MOST_PASSES || step->factorizationCount >= RG_MOST_FACTORIZATIONS;
+    bool last = pass >= RG_MOST_PASSES ||
+                (pass > 1 && step->factorizationCount >= RG_MOST_FACTORIZATIONS / 2);
     rgWorld_StorePassImpulses(world);
     bool jams = rgWorld_StopRebounds(world, &step->report->contact);
     unsigned why = jams   ? rg_reviseRestitution

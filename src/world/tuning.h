@@ -23,7 +23,7 @@
 // Passes.
 #define RG_MOST_PASSES         16   // of a step, rebounds included. [inh]
 #define RG_REVISE_PASSES       6    // in which contacts and gaps change; x1/2: alike. [note]
-#define RG_MOST_FACTORIZATIONS 200  // of a step, but for its last pass. [inh]
+#define RG_MOST_FACTORIZATIONS 450  // of a step, islands up to 200 blocks. [note]
 #define RG_RESTITUTION_RATIO   1e-4 // accuracy of the work / work of full restitution. [inh]
 
 // Free motion.
