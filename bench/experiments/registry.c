@@ -3,6 +3,7 @@
 
 // clang-format off
 extern const rgExperiment rgExperimentAblation;
+extern const rgExperiment rgExperimentAnswers;
 extern const rgExperiment rgExperimentCompliance;
 extern const rgExperiment rgExperimentConvergence;
 extern const rgExperiment rgExperimentFclib;
@@ -36,6 +37,7 @@ const rgExperiment* const rgExperiments[] = {
     &rgExperimentMicro,
     &rgExperimentLarge,
     &rgExperimentModels,
+    &rgExperimentAnswers,
     &rgExperimentAblation,
     &rgExperimentPhysics,
 };
