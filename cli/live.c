@@ -24,8 +24,13 @@ typedef struct rgLive {
     double speed;
     double realTime;
     double *startQ, *startV; // state that reset restores
-    rgBodyId dragged;
+    rgBodyId dragged;        // by a spring from the grip to the target
     rgVec3 grip, target;
+    rgBodyId pushed;
+    rgVec3 force, torque; // on the pushed body
+    bool isWatched;       // pause at anomalies and unsolved steps
+    bool isStopped;       // that paused it
+    int anomalies;        // known ones, bits of rgAnomalyFlag
     int dropCount;
     int warnings; // number of warnings on stderr, which is limited
 } rgLive;
@@ -156,6 +161,70 @@ static void rgChangeDef(rgLive* live, const rgWorldDef* def) {
     free(v);
 }
 
+// ---- dragging ----
+
+static double rgTreeMass(const rgModel* model, rgBodyId body) {
+    int root = body.index1;
+    while (rgModel_Body(model, (rgBodyId){root})->parent.index1 != 0) {
+        root = rgModel_Body(model, (rgBodyId){root})->parent.index1;
+    }
+    double mass = 0;
+    for (int i = 1; i <= rgModel_Info(model).bodyCount; ++i) {
+        int up = i;
+        while (rgModel_Body(model, (rgBodyId){up})->parent.index1 != 0) {
+            up = rgModel_Body(model, (rgBodyId){up})->parent.index1;
+        }
+        mass += up == root ? rgModel_Body(model, (rgBodyId){i})->inertia.mass : 0;
+    }
+    return mass;
+}
+
+// A spring as stiff as the whole robot needs, damped as the body needs.
+static void rgPullDragged(rgLive* live) {
+    rgWorld* world = live->simulation->world;
+    if (live->dragged.index1 == 0) {
+        return;
+    }
+    const rgModel* model = rgWorld_Model(world);
+    const rgBodyDef* body = rgModel_Body(model, live->dragged);
+    double mass = rgTreeMass(model, live->dragged);
+    double stiffness = mass * springRate * springRate;
+    double damping = 2 * sqrt(stiffness * fmin(fmax(body->inertia.mass, 0.01 * mass), mass));
+    rgPose pose = rgWorld_BodyPose(world, live->dragged);
+    rgSpatial v = rgWorld_BodyVelocity(world, live->dragged);
+    rgVec3 grip = rgPose_Point(pose, live->grip);
+    rgVec3 rate = rgAdd(v.linear, rgCross(v.angular, rgSub(grip, pose.p)));
+    rgVec3 force = rgSub(rgScale(stiffness, rgSub(live->target, grip)), rgScale(damping, rate));
+    rgWorld_ApplyForceAt(world, live->dragged, force, grip);
+}
+
+// Forces of the page, anew for each step. Wrenches of others stay where it has none.
+static void rgPush(rgLive* live) {
+    if (live->dragged.index1 > 0 || live->pushed.index1 > 0) {
+        rgWorld_ClearWrenches(live->simulation->world);
+        rgPullDragged(live);
+    }
+    if (live->pushed.index1 > 0) {
+        rgWorld_ApplyWrench(live->simulation->world, live->pushed, live->force, live->torque);
+    }
+}
+
+static void rgRelease(rgLive* live) {
+    live->dragged = live->pushed = (rgBodyId){0};
+    rgWorld_ClearWrenches(live->simulation->world);
+}
+
+// Pause after a step that was not solved, or with an anomaly that was not known.
+static void rgWatch(rgLive* live) {
+    int anomalies = rgWorld_Health(live->simulation->world).anomalies;
+    const rgStepReport* report = &live->report;
+    bool unsolved = report->rowCount > 0 && report->contact.status != rg_contactSolved;
+    if (live->isWatched && (unsolved || (anomalies & ~live->anomalies) != 0)) {
+        live->isPaused = live->isStopped = true;
+    }
+    live->anomalies = anomalies;
+}
+
 // ---- dropping ----
 
 static rgResult rgAddDropped(rgLive* live, const rgViewerCommand* command, rgBodyId* added) {
@@ -239,7 +308,7 @@ static void rgDrop(rgLive* live, const rgViewerCommand* command) {
         free(live->startV);
         live->startQ = startQ;
         live->startV = startV;
-        live->dragged = (rgBodyId){0};
+        rgRelease(live);
         rgViewer_ShowWorld(live->viewer, s->world);
     } else {
         rgRemoveFailedBody(live, body);
@@ -249,44 +318,6 @@ static void rgDrop(rgLive* live, const rgViewerCommand* command) {
     }
     free(q);
     free(v);
-}
-
-// ---- dragging ----
-
-static double rgTreeMass(const rgModel* model, rgBodyId body) {
-    int root = body.index1;
-    while (rgModel_Body(model, (rgBodyId){root})->parent.index1 != 0) {
-        root = rgModel_Body(model, (rgBodyId){root})->parent.index1;
-    }
-    double mass = 0;
-    for (int i = 1; i <= rgModel_Info(model).bodyCount; ++i) {
-        int up = i;
-        while (rgModel_Body(model, (rgBodyId){up})->parent.index1 != 0) {
-            up = rgModel_Body(model, (rgBodyId){up})->parent.index1;
-        }
-        mass += up == root ? rgModel_Body(model, (rgBodyId){i})->inertia.mass : 0;
-    }
-    return mass;
-}
-
-// A spring as stiff as the whole robot needs, damped as the body needs.
-static void rgPullDragged(rgLive* live) {
-    rgWorld* world = live->simulation->world;
-    if (live->dragged.index1 == 0) {
-        return;
-    }
-    const rgModel* model = rgWorld_Model(world);
-    const rgBodyDef* body = rgModel_Body(model, live->dragged);
-    double mass = rgTreeMass(model, live->dragged);
-    double stiffness = mass * springRate * springRate;
-    double damping = 2 * sqrt(stiffness * fmin(fmax(body->inertia.mass, 0.01 * mass), mass));
-    rgPose pose = rgWorld_BodyPose(world, live->dragged);
-    rgSpatial v = rgWorld_BodyVelocity(world, live->dragged);
-    rgVec3 grip = rgPose_Point(pose, live->grip);
-    rgVec3 rate = rgAdd(v.linear, rgCross(v.angular, rgSub(grip, pose.p)));
-    rgVec3 force = rgSub(rgScale(stiffness, rgSub(live->target, grip)), rgScale(damping, rate));
-    rgWorld_ClearWrenches(world);
-    rgWorld_ApplyForceAt(world, live->dragged, force, grip);
 }
 
 // ---- commands ----
@@ -301,7 +332,7 @@ static void rgResetLive(rgLive* live, int key) {
         rgWorld_SetState(s->world, live->startQ, live->startV);
     }
     rgWorld_SetTime(s->world, 0);
-    live->dragged = (rgBodyId){0};
+    rgRelease(live);
     live->report = (rgStepReport){0};
     live->isFailed = false;
 }
@@ -365,6 +396,7 @@ static void rgRunCommand(rgLive* live, const rgViewerCommand* command) {
     case rg_commandPause:
     case rg_commandPlay:
         live->isPaused = command->kind == rg_commandPause;
+        live->isStopped = false;
         break;
     case rg_commandStep:
         live->isPaused = live->isStepAsked = true;
@@ -394,8 +426,17 @@ static void rgRunCommand(rgLive* live, const rgViewerCommand* command) {
         }
         break;
     case rg_commandRelease:
-        live->dragged = (rgBodyId){0};
-        rgWorld_ClearWrenches(live->simulation->world);
+        rgRelease(live);
+        break;
+    case rg_commandWrench:
+        if (command->body.index1 <= live->simulation->info.bodyCount) {
+            live->pushed = command->body;
+            live->force = command->point;
+            live->torque = command->target;
+        }
+        break;
+    case rg_commandWatch:
+        live->isWatched = command->number > 0;
         break;
     case rg_commandDrop:
         rgDrop(live, command);
@@ -417,7 +458,7 @@ static void rgRunCommand(rgLive* live, const rgViewerCommand* command) {
 static bool rgStepLive(rgLive* live) {
     rgSimulation* s = live->simulation;
     rgResult result = s->scene != NULL ? rgScene_Act(s->scene, s->world) : rg_ok;
-    rgPullDragged(live);
+    rgPush(live);
     if (live->options->begin != NULL) {
         live->options->begin(live->options->context);
     }
@@ -433,6 +474,7 @@ static bool rgStepLive(rgLive* live) {
     if (live->options->keep != NULL) {
         live->options->keep(live->options->context, &live->report);
     }
+    rgWatch(live);
     return true;
 }
 
@@ -491,7 +533,9 @@ static void rgRunLoop(rgLive* live) {
             timeMark = later;
         }
         if (!live->isPaused || changed || now - lastSent > 1) {
-            rgViewerState state = {.realTime = live->realTime, .isPaused = live->isPaused};
+            rgViewerState state = {.realTime = live->realTime,
+                                   .isPaused = live->isPaused,
+                                   .isStopped = live->isStopped};
             if (rgViewer_ClientCount(live->viewer) > 0) {
                 rgViewer_Update(live->viewer, live->simulation->world, &live->report, &state);
             }

@@ -283,14 +283,18 @@ static bool rgSetOption(const rgOption* option, const char* text, int argument) 
     return false;
 }
 
+static bool rgIsText(const char* text, size_t length, const char* other) {
+    return strlen(other) == length && strncmp(other, text, length) == 0;
+}
+
 static const rgOption* rgFindOption(const rgCommand* command, const char* text, size_t length) {
     for (int i = 0; i < command->optionCount; ++i) {
-        const char* name = command->options[i].name;
-        if (strlen(name) == length && strncmp(name, text, length) == 0) {
+        if (rgIsText(text, length, command->options[i].name)) {
             return &command->options[i];
         }
     }
-    return NULL;
+    // The coefficient has two names, here as in files of runs and in Python.
+    return rgIsText(text, length, "--friction") ? rgFindOption(command, "--mu", 4) : NULL;
 }
 
 static void rgReportUnknownOption(const rgCommand* command, const char* text, size_t length) {

@@ -188,6 +188,7 @@ static const struct {
     {"--tangential-stiffness", rg_useRun, false},
     {"--tangential-damping", rg_useRun, false},
     {"--mu", rg_useRun, false},
+    {"--friction", rg_useRun, false},
     {"--friction-rule", rg_useRun, false},
     {"--restitution", rg_useRun, false},
     {"--islands", rg_useRun, false},

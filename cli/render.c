@@ -21,6 +21,8 @@ typedef struct rgRenderOptions {
     const char* camera;
     double eyeAndTarget[6]; // eye and target of --camera
     const char* show;
+    const char* ghost;
+    bool isNamedCamera; // --camera names a camera of the model
     bool dark;
     bool json;
 } rgRenderOptions;
@@ -43,11 +45,13 @@ static int rgParseRender(int argc, char** argv, rgRenderOptions* options, int* c
          "pictures per second of a film or in a folder (30)", "N", NULL, 0.01, 1000},
         {"--size", rg_optionText, &options->size, "size in pixels (1280x720)", "WxH", NULL, 0, 0},
         {"--camera", rg_optionText, &options->camera,
-         "position of the eye and its target; the whole scene without it", "X,Y,Z,TX,TY,TZ", NULL,
-         0, 0},
+         "position of the eye and its target, or a camera of the model; the whole scene without it",
+         "X,Y,Z,TX,TY,TZ|NAME", NULL, 0, 0},
+        {"--ghost", rg_optionText, &options->ghost,
+         "draw a second recording see-through, at the same time", "FILE.h5", NULL, 0, 0},
         {"--show", rg_optionText, &options->show,
          "parts to draw: forces, points, cones, network, com, support, frames, axes, inertia, "
-         "collision, grid, shadows",
+         "collision, trails, labels, grid, shadows",
          "LIST", NULL, 0, 0},
         {"--dark", rg_optionFlag, &options->dark, "draw on a dark background", NULL, NULL, 0, 0},
         {"--json", rg_optionFlag, &options->json, "print a list of the pictures as JSON", NULL,
@@ -96,9 +100,9 @@ static void rgKeepPicture(int index, const void* bytes, size_t byteCount, void* 
 
 // Words of --show, by commas.
 static bool rgCheckShow(const char* show) {
-    static const char* const names[] = {"forces",  "points",    "cones",  "network",
-                                        "com",     "support",   "frames", "axes",
-                                        "inertia", "collision", "grid",   "shadows"};
+    static const char* const names[] = {"forces",  "points", "cones", "network", "com",
+                                        "support", "frames", "axes",  "inertia", "collision",
+                                        "trails",  "labels", "grid",  "shadows"};
     bool good = true;
     char* words = rgCli_CopyText(show != NULL ? show : "");
     for (char* word = strtok(words, ","); word != NULL && good; word = strtok(NULL, ",")) {
@@ -239,9 +243,10 @@ static bool rgAwaitPictures(rgRenderJob* job, pid_t browser) {
 
 static char* rgMakeAddress(const rgViewer* viewer, const rgRenderOptions* options) {
     const double* c = options->eyeAndTarget;
-    char* camera = options->camera != NULL ? rgCli_Format("&eye=%.9g,%.9g,%.9g&at=%.9g,%.9g,%.9g",
-                                                          c[0], c[1], c[2], c[3], c[4], c[5])
-                                           : rgCli_CopyText("");
+    char* camera = options->isNamedCamera    ? rgCli_Format("&camera=%s", options->camera)
+                   : options->camera != NULL ? rgCli_Format("&eye=%.9g,%.9g,%.9g&at=%.9g,%.9g,%.9g",
+                                                            c[0], c[1], c[2], c[3], c[4], c[5])
+                                             : rgCli_CopyText("");
     char* show = rgCli_CopyText(options->show != NULL ? options->show : "");
     for (char* at = show; *at != '\0'; ++at) {
         *at = *at == ',' ? '+' : *at;
@@ -312,12 +317,16 @@ static int rgRender(rgOpenedRecording* opened, const rgRenderOptions* options, c
                              .height = height,
                              .picture = rgKeepPicture,
                              .context = &job};
+    rgOpenedRecording ghost = {0};
     rgPageDef page = rgDefaultPageDef();
     page.framesPerSecond = fmax(60, options->framesPerSecond);
-    bool good = rgViewer_ShowRecording(viewer, opened->recording, &page) == rg_ok &&
-                rgViewer_RequestPictures(viewer, &pictures) == rg_ok &&
-                rgRunRender(&job, viewer, options);
+    bool good = options->ghost == NULL || rgCli_OpenRecording(options->ghost, &ghost);
+    page.ghost = ghost.recording;
+    good = good && rgViewer_ShowRecording(viewer, opened->recording, &page) == rg_ok &&
+           rgViewer_RequestPictures(viewer, &pictures) == rg_ok &&
+           rgRunRender(&job, viewer, options);
     rgDestroyViewer(viewer);
+    rgCli_CloseRecording(&ghost);
     pthread_mutex_destroy(&job.mutex);
     if (good && options->json) {
         rgJson json = {.out = stdout};
@@ -412,6 +421,29 @@ static int rgFilm(rgOpenedRecording* opened, const rgRenderOptions* options, con
     return code;
 }
 
+// The name of --camera is that of a frame with a field of view. Its characters stand in an address.
+static bool rgCheckCamera(const rgOpenedRecording* opened, const rgRenderOptions* options) {
+    const char* names[256];
+    int count = 0;
+    if (!options->isNamedCamera) {
+        return true;
+    }
+    for (int i = 1; opened->model != NULL && i <= rgModel_Info(opened->model).frameCount; ++i) {
+        const rgFrameDef* frame = rgModel_Frame(opened->model, (rgFrameId){i});
+        if (frame != NULL && frame->fieldOfView > 0 && count < 256) {
+            names[count++] = frame->name;
+        }
+    }
+    for (int i = 0; i < count; ++i) {
+        if (strcmp(names[i], options->camera) == 0) {
+            return strpbrk(options->camera, "&#%+ ") == NULL;
+        }
+    }
+    rgCli_UnknownName(options->camera, names, count, "--camera: the model has no camera '%s'",
+                      options->camera);
+    return false;
+}
+
 int rgCli_Render(int argc, char** argv) {
     rgRenderOptions options = {.time = -1, .framesPerSecond = 30};
     int count = 0;
@@ -419,7 +451,8 @@ int rgCli_Render(int argc, char** argv) {
     if (code != RG_CLI_GO) {
         return code;
     }
-    if (options.camera != NULL &&
+    options.isNamedCamera = options.camera != NULL && strchr(options.camera, ',') == NULL;
+    if (options.camera != NULL && !options.isNamedCamera &&
         !rgCli_ReadNumbers("--camera", options.camera, options.eyeAndTarget, 6)) {
         return rg_exitUsage;
     }
@@ -428,9 +461,10 @@ int rgCli_Render(int argc, char** argv) {
     if (rgCli_WouldReplace(out, argv[1])) {
         return rg_exitUsage;
     }
-    code = !rgCli_OpenRecording(argv[1], &opened) ? rg_exitUsage
-           : rgIsFilm(out)                        ? rgFilm(&opened, &options, out)
-                                                  : rgRender(&opened, &options, out, out);
+    code = !rgCli_OpenRecording(argv[1], &opened) || !rgCheckCamera(&opened, &options)
+               ? rg_exitUsage
+           : rgIsFilm(out) ? rgFilm(&opened, &options, out)
+                           : rgRender(&opened, &options, out, out);
     rgCli_CloseRecording(&opened);
     return code;
 }

@@ -11,6 +11,7 @@
 typedef struct rgViewOptions {
     rgSimulationArguments arguments;
     const char* export;
+    const char* ghost;
     const char* address;
     int port;
     double time;
@@ -19,7 +20,7 @@ typedef struct rgViewOptions {
     bool json;
 } rgViewOptions;
 
-#define RG_VIEW_OPTION_COUNT (RG_SIMULATION_OPTION_COUNT + 8)
+#define RG_VIEW_OPTION_COUNT (RG_SIMULATION_OPTION_COUNT + 9)
 
 // given: options that the user gave; names: of the same.
 static int rgParseView(int argc, char** argv, rgViewOptions* options, int* count,
@@ -37,6 +38,8 @@ static int rgParseView(int argc, char** argv, rgViewOptions* options, int* count
          NULL, 0, 0},
         {"--export", rg_optionText, &options->export,
          "write one HTML file that plays by itself, and end", "FILE", NULL, 0, 0},
+        {"--ghost", rg_optionText, &options->ghost,
+         "draw a second recording see-through, at the same time", "FILE.h5", NULL, 0, 0},
         {"--fps", rg_optionNumber, &options->framesPerSecond,
          "frames per second kept of a recording (60); 0: all", "N", NULL, 0, 1e6},
         {"--time", rg_optionNumber, &options->time,
@@ -60,6 +63,7 @@ static int rgParseView(int argc, char** argv, rgViewOptions* options, int* count
             "  rigor view humanoid\n"
             "  rigor view robot.urdf --floating --ground\n"
             "  rigor simulate wall --record wall.h5 && rigor view wall.h5\n"
+            "  rigor view wall.h5 --ghost other.h5\n"
             "  rigor view wall.h5 --export wall.html",
         .options = table,
         .optionCount = RG_VIEW_OPTION_COUNT,
@@ -82,6 +86,10 @@ static bool rgIgnoresOption(const rgViewOptions* options, const char* what, cons
             rgCli_Error("%s is for simulations; %s is a recording", names[i], what);
             return true;
         }
+        if (given[i] && !recording && strcmp(names[i], "--ghost") == 0) {
+            rgCli_Error("--ghost needs a recording; %s is simulated", what);
+            return true;
+        }
         if (given[i] && !recording && options->export == NULL && strcmp(names[i], "--fps") == 0) {
             rgCli_Error("--fps needs a recording or --export");
             return true;
@@ -92,14 +100,16 @@ static bool rgIgnoresOption(const rgViewOptions* options, const char* what, cons
 
 // ---- recordings ----
 
-static rgPageDef rgMakePageDef(const rgViewOptions* options) {
+static rgPageDef rgMakePageDef(const rgOpenedRecording* ghost, const rgViewOptions* options) {
     rgPageDef page = rgDefaultPageDef();
     page.framesPerSecond = options->framesPerSecond;
+    page.ghost = ghost->recording;
     return page;
 }
 
-static int rgExportRecording(rgOpenedRecording* opened, const rgViewOptions* options) {
-    rgPageDef page = rgMakePageDef(options);
+static int rgExportRecording(rgOpenedRecording* opened, const rgOpenedRecording* ghost,
+                             const rgViewOptions* options) {
+    rgPageDef page = rgMakePageDef(ghost, options);
     rgDiagnostics_Clear(opened->diagnostics);
     rgResult result =
         rgRecording_SavePage(opened->recording, &page, options->export, opened->diagnostics);
@@ -123,8 +133,9 @@ static int rgExportRecording(rgOpenedRecording* opened, const rgViewOptions* opt
     return rg_exitDone;
 }
 
-static int rgServeRecording(rgOpenedRecording* opened, const rgViewOptions* options) {
-    rgPageDef page = rgMakePageDef(options);
+static int rgServeRecording(rgOpenedRecording* opened, const rgOpenedRecording* ghost,
+                            const rgViewOptions* options) {
+    rgPageDef page = rgMakePageDef(ghost, options);
     rgViewer* viewer = rgCli_StartViewer(opened->info.title, options->address, options->port);
     if (viewer == NULL) {
         return rg_exitUsage;
@@ -148,12 +159,14 @@ static int rgServeRecording(rgOpenedRecording* opened, const rgViewOptions* opti
 }
 
 static int rgViewRecording(const char* path, const rgViewOptions* options) {
-    rgOpenedRecording opened;
+    rgOpenedRecording opened, ghost = {0};
     int code = rg_exitUsage;
-    if (rgCli_OpenRecording(path, &opened)) {
-        code = options->export != NULL ? rgExportRecording(&opened, options)
-                                       : rgServeRecording(&opened, options);
+    if (rgCli_OpenRecording(path, &opened) &&
+        (options->ghost == NULL || rgCli_OpenRecording(options->ghost, &ghost))) {
+        code = options->export != NULL ? rgExportRecording(&opened, &ghost, options)
+                                       : rgServeRecording(&opened, &ghost, options);
     }
+    rgCli_CloseRecording(&ghost);
     rgCli_CloseRecording(&opened);
     return code;
 }

@@ -12,6 +12,7 @@ RG_API bool rgHasViewer(void);
 /// Start from rgDefaultPageDef(), then set members. NULL means the default.
 typedef struct rgPageDef {
     double framesPerSecond; ///< kept of the recording; 0: all. 60 by default
+    rgRecording* ghost;     ///< drawn see-through beside it, at the same time; NULL: none
     uint32_t cookie;
 } rgPageDef;
 
@@ -51,6 +52,7 @@ RG_API rgResult rgViewer_ShowWorld(rgViewer* viewer, const rgWorld* world);
 typedef struct rgViewerState {
     double realTime; ///< simulated over real time
     bool isPaused;
+    bool isStopped; ///< paused by itself: at an anomaly, or a step that was not solved
 } rgViewerState;
 
 /// Send the state, contacts and report to all clients; 60 times a second is enough. The report may
@@ -71,10 +73,12 @@ typedef enum rgViewerCommandKind {
     rg_commandSpeed,     ///< number, times real time
     rg_commandSolver,    ///< text
     rg_commandDrag,      ///< body, point of it in its frame, target in the world
-    rg_commandRelease,   ///< of the dragged body
+    rg_commandRelease,   ///< of the dragged or pushed body
     rg_commandDrop,      ///< text "ball" or "box", number: radius or half side, point
     rg_commandPose,      ///< index into q, number
     rg_commandControl,   ///< index of the actuator from 0, number
+    rg_commandWrench, ///< body, force and torque at its center of mass in world axes: point, target
+    rg_commandWatch,  ///< number: 1 to pause at anomalies and unsolved steps, 0 not to
 } rgViewerCommandKind;
 
 /// Command of a user of the page. Numbers are within bounds that a simulation can bear, bodies,

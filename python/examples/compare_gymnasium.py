@@ -33,15 +33,15 @@ def main():
     parser.add_argument("--envs", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=1, help="of rigor; more than 1: Gymnasium runs a process per world")
     options = parser.parse_args()
     print(f"{options.envs} worlds, {options.threads} thread(s), best of {options.rounds} rounds")
     print("| environment | time step [ms] x skip | rigor [1/s] | gymnasium, MuJoCo [1/s] | ratio |")
     print("|---|---|---|---|---|")
     rng = np.random.default_rng(0)
     for ours, theirs in PAIRS.items():
-        other = gymnasium.make_vec(theirs, options.envs, vectorization_mode="sync")
-        model = other.envs[0].unwrapped
+        other = gymnasium.make_vec(theirs, options.envs, vectorization_mode="sync" if options.threads == 1 else "async")
+        model = gymnasium.make(theirs).unwrapped
         dt, skip = model.model.opt.timestep, model.frame_skip
         mine = rigor.envs.make(ours, options.envs, threads=options.threads, dt=dt, frame_skip=skip)
         best = [0.0, 0.0]

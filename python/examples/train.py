@@ -19,11 +19,14 @@ import rigor.envs  # registers the environments
 
 
 class Curve(BaseCallback):
-    """Keeps the mean return after every rollout."""
+    """Writes the mean return after every rollout, so that a run that is stopped leaves its curve."""
 
-    def __init__(self):
+    def __init__(self, file):
         super().__init__()
-        self.rows = []
+        self.file = file
+        self.writer = csv.writer(file)
+        self.writer.writerow(("steps", "return", "length"))
+        self.last = None
 
     def _on_step(self):
         return True
@@ -32,7 +35,9 @@ class Curve(BaseCallback):
         episodes = self.model.ep_info_buffer
         if episodes:
             mean = [sum(e[k] for e in episodes) / len(episodes) for k in ("r", "l")]
-            self.rows.append((self.num_timesteps, *mean))
+            self.last = (self.num_timesteps, *mean)
+            self.writer.writerow(self.last)
+            self.file.flush()
 
 
 def main():
@@ -51,17 +56,14 @@ def main():
     model = PPO("MlpPolicy", many, seed=options.seed, n_steps=2048 // options.envs * 2, batch_size=256,
                 n_epochs=10, gamma=0.99, gae_lambda=0.95, ent_coef=0.0, learning_rate=3e-4,
                 policy_kwargs={"net_arch": [64, 64]}, device="cpu")
-    curve = Curve()
-    model.learn(options.steps, callback=curve)
     with open(options.out, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(("steps", "return", "length"))
-        writer.writerows(curve.rows)
+        curve = Curve(file)
+        model.learn(options.steps, callback=curve)
     if options.save:
         model.save(options.save)
         many.save(options.save + ".normalization")
-    steps, value, length = curve.rows[-1]
-    print(f"{options.name}: {steps} steps, return {value:.1f}, length {length:.0f}")
+    if curve.last is not None:
+        print("{}: {} steps, return {:.1f}, length {:.0f}".format(options.name, *curve.last))
 
 
 if __name__ == "__main__":

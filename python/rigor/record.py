@@ -135,15 +135,21 @@ def _take(made: Record, i: int, frame: Any) -> None:
     made.kinematic[i] = numbers(frame.kinematic, made.kinematic[i].size).reshape(-1, 7)
 
 
-def save_page(recording: Path, page: Path, frames_per_second: Optional[float] = None) -> None:
-    """Write one HTML file that plays a recording in any browser, offline."""
+def save_page(recording: Path, page: Path, frames_per_second: Optional[float] = None,
+              ghost: Optional[Path] = None) -> None:
+    """Write one HTML file that plays a recording in any browser, offline; `ghost`: a second recording
+    that is drawn see-through, at the same time."""
     c = ffi.new("rgPageDef*", lib.rgDefaultPageDef())
     fill(c, {"frames_per_second": frames_per_second}, "page", [])
     diagnostics = Diagnostics()
-    out = ffi.new("rgRecording**")
+    out, second = ffi.new("rgRecording**"), ffi.new("rgRecording**")
     with hdf5():
         result = lib.rgLoadRecording(os.fsencode(recording), ffi.NULL, diagnostics.c, out)
+        if result == lib.rg_ok and ghost is not None:
+            result = lib.rgLoadRecording(os.fsencode(ghost), ffi.NULL, diagnostics.c, second)
+            c.ghost = second[0]
         if result == lib.rg_ok:
             result = lib.rgRecording_SavePage(out[0], c, os.fsencode(page), diagnostics.c)
-            lib.rgDestroyRecording(out[0])
+        lib.rgDestroyRecording(out[0])
+        lib.rgDestroyRecording(second[0])
     diagnostics.done(result, str(page))

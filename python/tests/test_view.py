@@ -2,6 +2,7 @@
 
 import gc
 import gzip
+import json
 import threading
 import urllib.request
 
@@ -46,6 +47,8 @@ def test_recording(quadruped, tmp_path):
         rigor.load_recording(tmp_path / "none.h5")
     if lib.rgHasPage():
         rigor.save_page(path, tmp_path / "run.html")
+        rigor.save_page(path, tmp_path / "both.html", ghost=path)
+        assert "rigor-ghost" in (tmp_path / "both.html").read_text()
         assert "<html" in (tmp_path / "run.html").read_text(encoding="utf-8")[:1000].lower()
 
 
@@ -103,6 +106,32 @@ def test_viewer():
         urllib.request.urlopen(viewer.url, timeout=5)
     world.step()
     world.view().close()
+
+
+@pytest.mark.skipif(not lib.rgHasViewer(), reason="the library was built without the viewer")
+def test_viewer_obeys():
+    world = rigor.World(ball().compile(), gravity=(0, 0, 0))
+    world.q[:3] = (0, 0, 5)
+    with world.view() as viewer:
+        def send(**command):
+            data = json.dumps(command).encode()
+            request = urllib.request.Request(viewer.url + "command", data, {"Content-Type": "application/json"})
+            assert urllib.request.urlopen(request, timeout=20).status == 200
+            viewer._obey()
+
+        send(do="watch", value=1)
+        send(do="wrench", body=1, point=[2, 0, 0], target=[0, 0, 0])
+        viewer._step_with_care(100)
+        assert world.v[0] == pytest.approx(2 / world.model.mass * world.time, rel=1e-9)
+        send(do="release")
+        speed = world.v[0]
+        viewer._step_with_care(10)
+        assert world.v[0] == speed
+        send(do="reset", key=-1)
+        world.q[:3] = (0, 0, 5)
+        send(do="drag", body=1, point=[0, 0, 0], target=[0, 1, 5])
+        viewer._step_with_care(1500)     # a damped spring of 8 rad/s is there after 1.5 s
+        assert world.q[:3] == pytest.approx((0, 1, 5), abs=1e-3)
 
 
 @pytest.mark.skipif(lib.rgHasViewer(), reason="the library was built with the viewer")

@@ -213,6 +213,8 @@ def test_settings(quadruped):
         rigor.World(quadruped, fricton=1)
     with pytest.raises(rigor.ArgumentError, match="the friction"):
         rigor.World(quadruped, friction=-1.0)
+    with pytest.raises(rigor.ArgumentError):
+        rigor.World(quadruped, mu=-1.0)      # the same setting
     with pytest.raises(ValueError, match="'sor' is none of auto, newton, admm"):
         rigor.World(quadruped, solver="sor")
     with pytest.raises(ValueError, match="time_step"):

@@ -223,6 +223,9 @@ static void rgDescribeFrames(rgDescriber* d) {
         rgPutName(text, "name", frame->name, "frame", i);
         rgText_Add(text, ",\"body\":%d", frame->body.index1);
         rgPutPose(text, frame->pose);
+        if (frame->fieldOfView > 0) {
+            rgText_Add(text, ",\"fov\":%.9g", frame->fieldOfView);
+        }
         rgText_Add(text, "}");
     }
     rgText_Add(text, "]");

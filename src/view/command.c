@@ -137,7 +137,15 @@ static bool rgIsWhole(double x) {
 }
 
 // Arguments that a command requires beside its name.
-enum { rg_needNothing, rg_needNumber, rg_needVector, rg_needText, rg_needDrag, rg_needDrop };
+enum {
+    rg_needNothing,
+    rg_needNumber,
+    rg_needVector,
+    rg_needText,
+    rg_needDrag,
+    rg_needWrench,
+    rg_needDrop
+};
 
 // Numbers outside low..high (lengths of vectors, sizes of dropped bodies) are refused.
 static const struct {
@@ -161,6 +169,8 @@ static const struct {
     {"drop", rg_commandDrop, rg_needDrop, 1e-4, 100},
     {"pose", rg_commandPose, rg_needNumber, -1e6, 1e6},
     {"control", rg_commandControl, rg_needNumber, -1e9, 1e9},
+    {"wrench", rg_commandWrench, rg_needWrench, 0, 1e9},
+    {"watch", rg_commandWatch, rg_needNumber, 0, 1},
 };
 
 static const double rg_farthest = 1e6; // bound of any coordinate [m]
@@ -174,6 +184,7 @@ static bool rgHasWhatItNeeds(int need, const rgFields* f) {
     case rg_needText:
         return f->hasText;
     case rg_needDrag:
+    case rg_needWrench:
         return f->hasPoint && f->hasTarget && f->body >= 1;
     case rg_needDrop:
         return f->hasPoint && f->hasText;
@@ -182,20 +193,21 @@ static bool rgHasWhatItNeeds(int need, const rgFields* f) {
     }
 }
 
-static bool rgIsNear(const double p[3]) {
-    return fabs(p[0]) <= rg_farthest && fabs(p[1]) <= rg_farthest && fabs(p[2]) <= rg_farthest;
+static double rgLargest(const double p[3]) {
+    return fmax(fmax(fabs(p[0]), fabs(p[1])), fabs(p[2]));
 }
 
 static const char* rgRefuseValue(int need, double low, double high, const rgFields* f) {
-    const double* v = f->vector;
-    double value = need == rg_needVector ? fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2]))
-                   : need == rg_needDrop ? f->size
-                                         : f->value;
-    bool counts = need == rg_needNumber || need == rg_needVector || need == rg_needDrop;
+    double value = need == rg_needVector   ? rgLargest(f->vector)
+                   : need == rg_needDrop   ? f->size
+                   : need == rg_needWrench ? fmax(rgLargest(f->point), rgLargest(f->target))
+                                           : f->value;
+    bool counts = need != rg_needNothing && need != rg_needText && need != rg_needDrag;
     if (counts && !(value >= low && value <= high)) {
         return "The value is beyond what a simulation can do.";
     }
-    if (!rgIsNear(f->point) || !rgIsNear(f->target)) {
+    double place = fmax(rgLargest(f->point), rgLargest(f->target));
+    if (need != rg_needWrench && place > rg_farthest) {
         return "The place is too far away.";
     }
     if (need == rg_needDrop && strcmp(f->text, "ball") != 0 && strcmp(f->text, "box") != 0) {

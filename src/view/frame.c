@@ -62,7 +62,7 @@ rgResult rgPackFrame(const rgWorld* world, const rgStepReport* report, const rgF
                                nq,
                                nv,
                                sensorCount,
-                               notes->isPaused,
+                               notes->isStopped ? 2 : notes->isPaused,
                                rgWorld_Model(world)->kinematicCount};
     scratch->size = event->size = 0;
     rgBytes_Add(scratch, head, sizeof(head));

@@ -168,13 +168,14 @@ static rgResult rgPack_Fill(rgPack* pack, rgRecording* recording, double framesP
 
 // ---- the block ----
 
-static void rgAddHeader(rgBytes* out, const char* title, double timeStep, bool live,
+static void rgAddHeader(rgBytes* out, const char* title, double timeStep, bool live, bool ghost,
                         const char* scene) {
     char text[160];
     rgAddText(out, "{\"title\":");
     rgAddString(out, title);
     rgPrint(text, sizeof(text),
-            ",\"live\":%s,\"timeStep\":%.17g,\"scene\":", live ? "true" : "false", timeStep);
+            ",\"live\":%s,\"ghost\":%s,\"timeStep\":%.17g,\"scene\":", live ? "true" : "false",
+            ghost ? "true" : "false", timeStep);
     rgAddText(out, text);
     rgAddText(out, scene);
 }
@@ -231,7 +232,7 @@ rgResult rgPackRecording(rgRecording* recording, const rgPageDef* def, rgBytes* 
     rgResult result = rgPack_Fill(&pack, recording, def->framesPerSecond);
     if (result == rg_ok) {
         rgBytes_Add(out, NULL, 8);
-        rgAddHeader(out, info.title, info.timeStep, false, info.scene);
+        rgAddHeader(out, info.title, info.timeStep, false, def->ghost != NULL, info.scene);
         rgAddArrays(out, arrays, RG_COUNT(arrays), pack.frameCount);
         result = out->failed ? rg_errorMemory : rg_ok;
     }
@@ -245,12 +246,31 @@ rgResult rgPackRecording(rgRecording* recording, const rgPageDef* def, rgBytes* 
     return result;
 }
 
+static rgResult rgPackCompressed(rgRecording* recording, const rgPageDef* def, rgBytes* out) {
+    rgBytes packed = {.allocator = out->allocator};
+    rgResult result = rgPackRecording(recording, def, &packed);
+    result = result == rg_ok ? rgCompress(packed.data, packed.size, out) : result;
+    rgBytes_Free(&packed);
+    return result;
+}
+
+rgResult rgPackPage(rgRecording* recording, const rgPageDef* def, rgBytes* data, rgBytes* ghost) {
+    rgResult result = rgPackCompressed(recording, def, data);
+    if (result == rg_ok && def->ghost != NULL) {
+        rgPageDef alone = *def;
+        alone.ghost = NULL;
+        result = rgPackCompressed(def->ghost, &alone, ghost);
+    }
+    return result;
+}
+
 rgResult rgPackModel(const rgModel* model, const char* title, double timeStep, rgBytes* out) {
     char* scene = NULL;
     rgResult result = rgDescribeModel(model, &out->allocator, &scene);
     if (result == rg_ok) {
         rgBytes_Add(out, NULL, 8);
-        rgAddHeader(out, title != NULL ? title : rgModel_Info(model).name, timeStep, true, scene);
+        rgAddHeader(out, title != NULL ? title : rgModel_Info(model).name, timeStep, true, false,
+                    scene);
         rgAddArrays(out, NULL, 0, 0);
         result = out->failed ? rg_errorMemory : rg_ok;
     }

@@ -20,11 +20,22 @@ static const char* rgFindMark(const rgBytes* page, const char* mark) {
     return NULL;
 }
 
-// The page up to the mark, the data as base64 of gzip, the rest of the page.
-static bool rgWritePage(FILE* file, const rgBytes* page, const rgBytes* data) {
+// Gzip as base64 in a script of this id.
+static void rgWriteData(FILE* file, const char* id, const rgBytes* data) {
+    fprintf(file, "<script id=\"%s\" type=\"text/plain\">", id);
+    for (size_t i = 0; i < data->size; i += 3 * 256) {
+        char line[4 * 256 + 1];
+        size_t count = RG_MIN(data->size - i, (size_t)(3 * 256));
+        size_t length = rgEncodeBase64(data->data + i, count, line);
+        fwrite(line, 1, length, file);
+    }
+    fputs("</script>", file);
+}
+
+// The page up to the mark, the data, the rest of the page.
+static bool rgWritePage(FILE* file, const rgBytes* page, const rgBytes* data,
+                        const rgBytes* ghost) {
     static const char mark[] = "<!--rigor-data-->";
-    static const char open[] = "<script id=\"rigor-data\" type=\"text/plain\">";
-    static const char close[] = "</script>";
     const char* at = rgFindMark(page, mark);
     if (at == NULL) {
         return false;
@@ -33,30 +44,12 @@ static bool rgWritePage(FILE* file, const rgBytes* page, const rgBytes* data) {
     const char* rest = at + strlen(mark);
     size_t after = page->size - before - strlen(mark);
     fwrite(page->data, 1, before, file);
-    fputs(open, file);
-    for (size_t i = 0; i < data->size; i += 3 * 256) {
-        char line[4 * 256 + 1];
-        size_t count = RG_MIN(data->size - i, (size_t)(3 * 256));
-        size_t length = rgEncodeBase64(data->data + i, count, line);
-        fwrite(line, 1, length, file);
+    rgWriteData(file, "rigor-data", data);
+    if (ghost->size > 0) {
+        rgWriteData(file, "rigor-ghost", ghost);
     }
-    fputs(close, file);
     fwrite(rest, 1, after, file);
     return ferror(file) == 0;
-}
-
-static rgResult rgMakeData(rgRecording* recording, const rgPageDef* def, rgBytes* page,
-                           rgBytes* data) {
-    rgBytes packed = {0};
-    rgResult result = rgPackRecording(recording, def, &packed);
-    if (result == rg_ok) {
-        result = rgCompress(packed.data, packed.size, data);
-    }
-    if (result == rg_ok) {
-        result = rgDecompress(rgPageBytes, rgPageByteCount, page);
-    }
-    rgBytes_Free(&packed);
-    return result;
 }
 
 rgResult rgRecording_SavePage(rgRecording* recording, const rgPageDef* def, const char* path,
@@ -72,14 +65,16 @@ rgResult rgRecording_SavePage(rgRecording* recording, const rgPageDef* def, cons
                           "rigor was built without the viewer's page, which takes Node and npm");
         return rg_errorUnsupported;
     }
-    rgBytes page = {0}, data = {0};
-    rgResult result = rgMakeData(recording, used, &page, &data);
+    rgBytes page = {0}, data = {0}, ghost = {0};
+    rgResult result = rgPackPage(recording, used, &data, &ghost);
+    result = result == rg_ok ? rgDecompress(rgPageBytes, rgPageByteCount, &page) : result;
     rgNewFile made;
     result = result == rg_ok ? rgNewFile_Open(&made, path, diagnostics) : result;
     if (result == rg_ok) {
-        result = rgNewFile_Close(&made, rgWritePage(made.file, &page, &data), diagnostics);
+        result = rgNewFile_Close(&made, rgWritePage(made.file, &page, &data, &ghost), diagnostics);
     }
     rgBytes_Free(&page);
     rgBytes_Free(&data);
+    rgBytes_Free(&ghost);
     return result;
 }

@@ -69,7 +69,7 @@ struct rgViewer {
     int port;
     char* title;
     pthread_mutex_t mutex; // for all that follows
-    rgBytes scene;         // gzip
+    rgBytes scene, ghost;  // gzip
     int generation;
     bool isLive;
     rgEvent* event; // the newest
@@ -295,12 +295,13 @@ static enum MHD_Result rgAnswerPage(struct MHD_Connection* connection) {
     return rgAnswer(connection, MHD_HTTP_OK, response);
 }
 
-static enum MHD_Result rgAnswerScene(rgViewer* viewer, struct MHD_Connection* connection) {
+static enum MHD_Result rgAnswerScene(rgViewer* viewer, struct MHD_Connection* connection,
+                                     const rgBytes* scene) {
     pthread_mutex_lock(&viewer->mutex);
     struct MHD_Response* response =
-        viewer->scene.size > 0 ? MHD_create_response_from_buffer(
-                                     viewer->scene.size, viewer->scene.data, MHD_RESPMEM_MUST_COPY)
-                               : NULL;
+        scene->size > 0
+            ? MHD_create_response_from_buffer(scene->size, scene->data, MHD_RESPMEM_MUST_COPY)
+            : NULL;
     pthread_mutex_unlock(&viewer->mutex);
     if (response == NULL) {
         return rgAnswerText(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "There is no scene yet.");
@@ -346,6 +347,7 @@ static const char* rgRefuseForWorld(const rgViewer* viewer, const rgViewerComman
     const char* const* solver = viewer->solvers;
     switch (command->kind) {
     case rg_commandDrag:
+    case rg_commandWrench:
         return command->body.index1 > viewer->bodyCount ? "There is no such body." : NULL;
     case rg_commandReset:
         return command->number >= viewer->keyCount ? "There is no such key frame." : NULL;
@@ -475,7 +477,10 @@ static enum MHD_Result rgRoute(rgViewer* viewer, struct MHD_Connection* connecti
         return rgAnswerPage(connection);
     }
     if (strcmp(url, "/scene.bin") == 0) {
-        return rgAnswerScene(viewer, connection);
+        return rgAnswerScene(viewer, connection, &viewer->scene);
+    }
+    if (strcmp(url, "/ghost.bin") == 0) {
+        return rgAnswerScene(viewer, connection, &viewer->ghost);
     }
     if (strcmp(url, "/events") == 0 && rgViewer_ClientCount(viewer) >= rg_clientLimit) {
         return rgAnswerText(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "Too many watch already.");
@@ -594,7 +599,7 @@ rgResult rgCreateViewer(const rgViewerDef* def, rgDiagnostics* diagnostics, rgVi
         return rg_errorMemory;
     }
     made->allocator = rgResolveAllocator(&used->allocator);
-    made->scene.allocator = made->scratch.allocator = made->allocator;
+    made->scene.allocator = made->ghost.allocator = made->scratch.allocator = made->allocator;
     made->title = rgCopyString(&made->allocator, used->title);
     made->solvers = used->solvers;
     made->process = getpid();
@@ -626,6 +631,7 @@ void rgDestroyViewer(rgViewer* viewer) {
     }
     rgDropEvent(viewer, viewer->event);
     rgBytes_Free(&viewer->scene);
+    rgBytes_Free(&viewer->ghost);
     rgBytes_Free(&viewer->scratch);
     pthread_mutex_destroy(&viewer->mutex);
     pthread_cond_destroy(&viewer->wake);
@@ -652,24 +658,17 @@ int rgViewer_ClientCount(const rgViewer* viewer) {
 
 // ---- shown models ----
 
-static rgResult rgSetScene(rgViewer* viewer, rgResult result, rgBytes* packed, bool isLive) {
-    rgBytes squeezed = {.allocator = viewer->allocator};
-    if (result == rg_ok) {
-        result = rgCompress(packed->data, packed->size, &squeezed);
-    }
-    rgBytes_Free(packed);
-    if (result != rg_ok) {
-        rgBytes_Free(&squeezed);
-        return result;
-    }
+// Exchange the shown bytes for others, and release the old.
+static void rgSetScene(rgViewer* viewer, rgBytes scene, rgBytes ghost, bool isLive) {
     pthread_mutex_lock(&viewer->mutex);
-    rgBytes old = viewer->scene;
-    viewer->scene = squeezed;
-    viewer->generation += old.size > 0;
+    rgBytes oldScene = viewer->scene, oldGhost = viewer->ghost;
+    viewer->scene = scene;
+    viewer->ghost = ghost;
+    viewer->generation += oldScene.size > 0;
     viewer->isLive = isLive;
     pthread_mutex_unlock(&viewer->mutex);
-    rgBytes_Free(&old);
-    return rg_ok;
+    rgBytes_Free(&oldScene);
+    rgBytes_Free(&oldGhost);
 }
 
 rgResult rgViewer_ShowRecording(rgViewer* viewer, rgRecording* recording, const rgPageDef* def) {
@@ -678,15 +677,22 @@ rgResult rgViewer_ShowRecording(rgViewer* viewer, rgRecording* recording, const 
     if (viewer == NULL || recording == NULL || used->cookie != RG_COOKIE_PAGE) {
         return rg_errorArgument;
     }
-    rgBytes packed = {.allocator = viewer->allocator};
-    return rgSetScene(viewer, rgPackRecording(recording, used, &packed), &packed, false);
+    rgBytes scene = {.allocator = viewer->allocator}, ghost = {.allocator = viewer->allocator};
+    rgResult result = rgPackPage(recording, used, &scene, &ghost);
+    if (result == rg_ok) {
+        rgSetScene(viewer, scene, ghost, false);
+    } else {
+        rgBytes_Free(&scene);
+        rgBytes_Free(&ghost);
+    }
+    return result;
 }
 
 rgResult rgViewer_ShowWorld(rgViewer* viewer, const rgWorld* world) {
     if (viewer == NULL || world == NULL) {
         return rg_errorArgument;
     }
-    rgBytes packed = {.allocator = viewer->allocator};
+    rgBytes packed = {.allocator = viewer->allocator}, scene = {.allocator = viewer->allocator};
     rgModelInfo info = rgModel_Info(rgWorld_Model(world));
     pthread_mutex_lock(&viewer->mutex);
     viewer->bodyCount = info.bodyCount;
@@ -696,7 +702,16 @@ rgResult rgViewer_ShowWorld(rgViewer* viewer, const rgWorld* world) {
     pthread_mutex_unlock(&viewer->mutex);
     rgResult result =
         rgPackModel(rgWorld_Model(world), viewer->title, rgWorld_TimeStep(world), &packed);
-    return rgSetScene(viewer, result, &packed, true);
+    if (result == rg_ok) {
+        result = rgCompress(packed.data, packed.size, &scene);
+    }
+    rgBytes_Free(&packed);
+    if (result == rg_ok) {
+        rgSetScene(viewer, scene, (rgBytes){.allocator = viewer->allocator}, true);
+    } else {
+        rgBytes_Free(&scene);
+    }
+    return result;
 }
 
 rgResult rgViewer_Update(rgViewer* viewer, const rgWorld* world, const rgStepReport* report,
@@ -710,6 +725,7 @@ rgResult rgViewer_Update(rgViewer* viewer, const rgWorld* world, const rgStepRep
     }
     rgFrameNotes notes = {.realTime = state != NULL ? state->realTime : 1,
                           .isPaused = state != NULL && state->isPaused,
+                          .isStopped = state != NULL && state->isPaused && state->isStopped,
                           .generation = viewer->generation};
     event->text.allocator = viewer->allocator;
     event->users = 1;

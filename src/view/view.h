@@ -25,6 +25,8 @@ void rgBytes_Free(rgBytes* bytes);
 
 // A model, and with a recording its frames, as the page reads them (web/src/data.ts).
 rgResult rgPackRecording(rgRecording* recording, const rgPageDef* def, rgBytes* out);
+// The recording and its ghost, each packed and compressed; no ghost leaves its bytes empty.
+rgResult rgPackPage(rgRecording* recording, const rgPageDef* def, rgBytes* data, rgBytes* ghost);
 rgResult rgPackModel(const rgModel* model, const char* title, double timeStep, rgBytes* out);
 
 // ---- gzip.c ----
@@ -36,7 +38,7 @@ rgResult rgDecompress(const void* data, size_t size, rgBytes* out); // gzip
 
 typedef struct rgFrameNotes {
     double realTime;
-    bool isPaused;
+    bool isPaused, isStopped;
     int generation; // generation of the model
 } rgFrameNotes;
 

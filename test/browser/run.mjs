@@ -114,13 +114,53 @@ expect('the search finds one body', (await page.locator('.tree .node').count()) 
 await page.evaluate(() => window.rigor.setShow('network', true));
 await page.waitForFunction(() => window.rigor.state().lines > 0, null, { polling: 50 });
 expect('the force network is drawn', true);
+await page.evaluate(() => { window.rigor.setShow('trails', true); window.rigor.setShow('labels', true); });
+await page.waitForFunction(() => window.rigor.state().labels > 3, null, { polling: 50 });
+expect('labels and trails are drawn', (await state(page)).segments > 5 || s.time < 2, await state(page));
+const spot = await page.evaluate(() => {
+  window.rigor.setShow('labels', false);
+  const v = window.rigor.focus().project(window.rigor.stage.camera);
+  return [0.5 * (v.x + 1) * innerWidth, 0.5 * (1 - v.y) * innerHeight];
+});
+await page.mouse.move(spot[0], spot[1]);
+await page.waitForFunction(() => !document.querySelector('.tip').hidden, null, { polling: 50 });
+expect('a body tells its name and values at the pointer', /cube_\d+.*(Point|Force)/.test(await page.textContent('.tip')), await page.textContent('.tip'));
 const link = await page.evaluate(() => window.rigor.link());
 expect('links carry time and camera', /t=[\d.]+&eye=/.test(link), link);
 await page.evaluate(() => window.rigor.toggleCharts());
 expect('charts open', (await page.locator('.chart').count()) >= 2);
+const plot = await page.locator('.chart .plot').first().boundingBox();
+await page.mouse.move(plot.x + 0.6 * plot.width, plot.y + 0.5 * plot.height);
+await page.mouse.wheel(0, -600);
+await page.waitForFunction(() => window.rigor.charts[0].span.range !== null, null, { polling: 50 });
+const zoomed = await page.evaluate(() => window.rigor.charts[0].span.range);
+expect('the wheel zooms all charts', zoomed[1] - zoomed[0] < 1.2 && zoomed[0] > 0.5, zoomed);
+const csv = await page.evaluate(() => window.rigor.charts[0].csv().split('\n'));
+expect('charts give their numbers', csv[0] === 'time,total,kinetic,potential' && csv.length === s.count + 2, csv.slice(0, 2));
+const [saved] = await Promise.all([page.waitForEvent('download'), page.locator('.chart header .icon').first().click()]);
+expect('charts are saved', saved.suggestedFilename() === 'Energy.csv', saved.suggestedFilename());
 await page.evaluate(() => window.rigor.setTheme('dark'));
 await page.waitForTimeout(500);
 await shot(page, 'wall-dark.png');
+await page.close();
+
+// ---- a second recording, see-through; one that is dropped onto the page ----
+
+const slide = join(folder, 'slide.h5');
+const faster = join(folder, 'faster.h5');
+execFileSync(rigor, ['simulate', 'sliding', '--time', '0.5', '--record', slide], { stdio: 'pipe' });
+execFileSync(rigor, ['simulate', 'sliding', '--time', '0.5', '--mu', '0.1', '--record', faster], { stdio: 'pipe' });
+const both = join(folder, 'both.html');
+execFileSync(rigor, ['view', slide, '--ghost', faster, '--export', both], { stdio: 'pipe' });
+page = await open(`file://${both}#t=0.5&quality=low`);
+const places = await page.evaluate(() => [window.rigor.state().position(1)[0], window.rigor.ghost.poses[7]]);
+expect('the ghost is where the second recording has it', places[1] > places[0] + 0.01, places);
+await page.evaluate(() => window.rigor.setGhost(null));
+const dropped = readFileSync(both, 'utf8');
+await page.evaluate(async (text) => window.rigor.open('both.html', new Blob([text])), dropped);
+expect('a page that is dropped becomes a ghost', (await state(page)).ghost);
+await page.evaluate(async () => window.rigor.open('notes.txt', new Blob(['nothing'])));
+expect('other files are refused', /notes.txt is not/.test(await page.textContent('.toast')), await page.textContent('.toast'));
 await page.close();
 
 // ---- a phone held sideways ----
@@ -145,6 +185,11 @@ await send({ do: 'drag', body: 1, point: [0, 0, 0], target: [0, 0, height + 1] }
 await page.waitForFunction((h) => window.rigor.state().position(1)[2] > h + 0.2, height, { polling: 100 });
 expect('a pull changes the motion', true);
 await send({ do: 'release' });
+await send({ do: 'reset', key: -1 });
+await send({ do: 'wrench', body: 1, point: [0, 0, 0], target: [0, 0, 50] });
+await page.waitForFunction(() => Math.abs(window.rigor.frame.q[6]) > 0.02, null, { polling: 100 });
+expect('a torque turns the body', true);
+await send({ do: 'release' });
 await send({ do: 'drop', shape: 'box', size: 0.1, point: [0, 1, 1] });
 await page.waitForFunction((n) => window.rigor.state().shapes === n + 1, s.shapes, { polling: 100 });
 expect('a dropped box appears', true);
@@ -154,7 +199,7 @@ live.end();
 
 // A slider per actuator turns the joint that it drives.
 const robot = join(folder, 'robot.xml');
-writeFileSync(robot, '<mujoco><option gravity="0 0 0"/><worldbody><body name="rod"><joint name="hinge" axis="0 1 0" damping="1"/><geom type="capsule" fromto="0 0 0 1 0 0" size="0.1" mass="1"/></body></worldbody><actuator><motor name="torque" joint="hinge" ctrlrange="-2 2" ctrllimited="true"/></actuator></mujoco>');
+writeFileSync(robot, '<mujoco><option gravity="0 0 0"/><worldbody><camera name="side" pos="0 -3 0" xyaxes="1 0 0 0 0 1" fovy="50"/><body name="rod"><joint name="hinge" axis="0 1 0" damping="1"/><geom type="capsule" fromto="0 0 0 1 0 0" size="0.1" mass="1"/></body></worldbody><actuator><motor name="torque" joint="hinge" ctrlrange="-2 2" ctrllimited="true"/></actuator></mujoco>');
 const driven = await serve(robot);
 page = await open(`${driven.url}#quality=low`, { width: 1000, height: 700 });
 await page.waitForFunction(() => window.rigor.state().count > 3, null, { polling: 100 });
@@ -162,6 +207,9 @@ const range = await page.evaluate(() => { const e = document.querySelector('inpu
 expect('the slider has the range of the actuator', range[0] === '-2' && range[1] === '2', range);
 await page.waitForFunction(() => Math.abs(window.rigor.frame.q[0]) > 0.2, null, { polling: 100 });
 expect('a control turns the joint', true);
+await page.evaluate(() => window.rigor.applyLink('#camera=side'));
+await page.waitForFunction(() => Math.abs(window.rigor.stage.camera.fov - 50) < 1e-4, null, { polling: 50 });
+expect('the camera of the model is looked through', (await page.evaluate(() => window.rigor.stage.camera.position.toArray())).join() === '0,-3,0');
 await shot(page, 'controls.png');
 await page.close();
 driven.end();

@@ -132,7 +132,7 @@ class Summary(Simulate):
         found = self.report("sliding", "--mu", 0)
         self.assertAlmostEqual(found["drift_max"], 1, delta=1e-6)
         self.assertLess(self.report("incline", "--time", 0.5)["drift_max"], 1e-5)
-        self.assertGreater(self.report("incline", "--time", 0.5, "--mu", 0.4)["drift_max"], 0.05)
+        self.assertGreater(self.report("incline", "--time", 0.5, "--friction", 0.4)["drift_max"], 0.05)
 
     def test_stiffness(self):
         """At rest 1 kg has sunk by m g over the k of four points."""

@@ -58,6 +58,7 @@ class Server:
         link = http.client.HTTPConnection("localhost", self.port, timeout=60)
         link.request("GET", "/events")
         answer = link.getresponse()
+        assert answer.status == 200, answer.read()
         found = []
         while len(found) < count:
             line = answer.readline()
@@ -329,7 +330,8 @@ class View(unittest.TestCase):
         server.frame_at(0.1)
         for model in (1, 2):
             self.assertEqual(server.command(do="drop", shape="ball", size=0.1, point=[0, 0, 3]), 200)
-            while server.frames(1)[0]["model"] < model:
+            # Two frames: the second is new, so that connections do not come faster than frames.
+            while server.frames(2)[1]["model"] < model:
                 pass  # the test's time limit ends this
             server.frame_at(server.frames(1)[0]["time"] + 0.1)
         server.child.send_signal(signal.SIGINT)

@@ -307,6 +307,53 @@ static void test_commands_that_wait(void** state) {
     rgDestroyWorld(world);
 }
 
+// Post a command; true if the server took it.
+static bool rgPost(rgViewer* viewer, const char* command) {
+    static char request[1024], answer[4096];
+    int client = rgConnect(rgViewer_Port(viewer));
+    snprintf(request, sizeof(request),
+             "POST /command " RG_HOST
+             "Connection: close\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+             strlen(command), command);
+    rgSay(client, request);
+    assert_true(rgReadAll(client, answer, sizeof(answer)) > 0);
+    close(client);
+    assert_true(strncmp(answer, "HTTP/1.1 200", 12) == 0 ||
+                strncmp(answer, "HTTP/1.1 400", 12) == 0);
+    return answer[9] == '2';
+}
+
+// Wrenches name a body of the world and are bounded; watching is on or off.
+static void test_wrenches(void** state) {
+    (void)state;
+    rgViewer* viewer = NULL;
+    rgWorld* world = rgMakeWorld();
+    rgViewerCommand command;
+    assert_int_equal(rgCreateViewer(NULL, NULL, &viewer), rg_ok);
+    assert_int_equal(rgViewer_ShowWorld(viewer, world), rg_ok);
+    assert_true(
+        rgPost(viewer, "{\"do\":\"wrench\",\"body\":2,\"point\":[1,-2,3e7],\"target\":[4,5,6]}"));
+    assert_true(rgViewer_NextCommand(viewer, &command));
+    assert_int_equal(command.kind, rg_commandWrench);
+    assert_int_equal(command.body.index1, 2);
+    assert_true(command.point.y == -2 && command.point.z == 3e7 && command.target.z == 6);
+    assert_false(rgPost(viewer, "{\"do\":\"wrench\",\"body\":2,\"point\":[1,0,0]}"));
+    assert_false(
+        rgPost(viewer, "{\"do\":\"wrench\",\"body\":0,\"point\":[1,0,0],\"target\":[0,0,0]}"));
+    assert_false(
+        rgPost(viewer, "{\"do\":\"wrench\",\"body\":9999,\"point\":[1,0,0],\"target\":[0,0,0]}"));
+    assert_false(
+        rgPost(viewer, "{\"do\":\"wrench\",\"body\":2,\"point\":[1,0,0],\"target\":[0,2e9,0]}"));
+    assert_true(rgPost(viewer, "{\"do\":\"watch\",\"value\":1}"));
+    assert_true(rgViewer_NextCommand(viewer, &command));
+    assert_int_equal(command.kind, rg_commandWatch);
+    assert_true(command.number == 1);
+    assert_false(rgPost(viewer, "{\"do\":\"watch\",\"value\":2}"));
+    assert_false(rgViewer_NextCommand(viewer, &command));
+    rgDestroyViewer(viewer);
+    rgDestroyWorld(world);
+}
+
 int main(void) {
     if (!rgHasViewer()) {
         printf("skipped: rigor was built without the viewer\n");
@@ -316,6 +363,7 @@ int main(void) {
         cmocka_unit_test(test_many_clients),
         cmocka_unit_test(test_ends_with_clients),
         cmocka_unit_test(test_commands_that_wait),
+        cmocka_unit_test(test_wrenches),
     };
     assert_int_equal(rgLoadModel("quadruped", NULL, NULL, &rg_model), rg_ok);
     int failures = cmocka_run_group_tests(tests, NULL, NULL);

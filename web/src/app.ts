@@ -1,42 +1,48 @@
 // The page: stage, panels, keys and the loop that ties them together.
 import * as THREE from 'three';
-import { Chart, findPlot, forceOn, plotIds } from './chart';
+import { Chart, findPlot, forceOn, plotIds, Span } from './chart';
 import { Clock, formatTime } from './clock';
-import { CONTACT, OPEN, SLIP, STICK, type Frame, type Live, type Recording } from './data';
+import { CONTACT, decode, fromBase64, gunzip, OPEN, SLIP, STICK, UNSOLVED, type Frame, type Live, type Recording } from './data';
 import { download, el, facts, iconButton, section, setIcon, toast } from './dom';
 import { mass, quantile, withUnit } from './geometry';
-import { blend, Kinematics, makePoses, rollPitchYaw, toBody, toWorld, velocity, type Poses } from './kinematics';
+import { Ghost } from './ghost';
+import { blend, compose, Kinematics, makePoses, rollPitchYaw, toBody, toWorld, velocity, type Poses } from './kinematics';
+import { Labels, type Label } from './labels';
 import { readLink, writeLink } from './link';
 import { Connection, type Command } from './live';
 import { findMarks, type Mark } from './marks';
 import { DEFAULT_SHOW, Overlays, type Show } from './overlays';
 import { bounds, Shapes } from './shapes';
-import { Stage } from './stage';
+import { isSoftware, Stage } from './stage';
+import { Trails } from './trails';
 
 const SPEEDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
 const SOLVERS = ['auto', 'newton', 'interior', 'admm', 'admm-fast', 'pgs'];
 const SHOWN: [keyof Show, string, string][] = [
   ['forces', 'Contact forces', 'V'], ['points', 'Contact points', 'C'], ['cones', 'Friction cones', 'K'], ['network', 'Force network', 'N'],
   ['com', 'Centers of mass', 'M'], ['support', 'Support polygon', 'P'], ['frames', 'Frames', 'A'], ['axes', 'Joint axes', 'J'],
-  ['inertia', 'Inertia boxes', 'I'], ['collision', 'Collision shapes', 'W'], ['grid', 'Grid', 'G'], ['shadows', 'Shadows', ''],
+  ['inertia', 'Inertia boxes', 'I'], ['collision', 'Collision shapes', 'W'], ['trails', 'Trails', 'Y'], ['labels', 'Labels', 'Q'],
+  ['grid', 'Grid', 'G'], ['shadows', 'Shadows', ''],
 ];
 const VIEWS: [string, [number, number, number], string][] = [
   ['Perspective', [1, -1.7, 0.72], '0'], ['Front', [0, -1, 0.001], '1'], ['Side', [1, 0, 0.001], '2'], ['Top', [0, -0.001, 1], '3'],
 ];
+const STATES = ['open', 'sticks', 'slips']; // by the state of a contact
+const LABELS = ['bodies', 'joints', 'forces', 'frames'] as const;
 const KEYS: [string, string][] = [
   ['Space', 'play or pause'], ['← →', 'one frame'], ['Home End', 'first, last'], ['[ ]', 'slower, faster'],
   ['0 1 2 3', 'views'], ['R', 'see everything'], ['F', 'follow'], ['Esc', 'select nothing'],
   ['V', 'contact forces'], ['C', 'contact points'], ['K', 'friction cones'], ['N', 'force network'],
   ['M', 'centers of mass'], ['P', 'support polygon'], ['A', 'frames'], ['J', 'joint axes'],
-  ['I', 'inertia boxes'], ['W', 'collision shapes'], ['G', 'grid'], ['O', 'see through'],
+  ['I', 'inertia boxes'], ['W', 'collision shapes'], ['Y', 'trails'], ['Q', 'labels'], ['4 … 9', 'cameras of the model'], ['G', 'grid'], ['O', 'see through'],
   ['H', 'charts'], ['T', 'light or dark'], ['S', 'screenshot'], ['L', 'copy link'], ['/', 'search'], ['?', 'this help'],
 ];
-const LIVE_KEYS: [string, string][] = [['Shift drag', 'pull a body'], ['D', 'pull tool'], ['B', 'drop balls'], ['X', 'drop boxes'], ['.', 'one step'], ['Backspace', 'reset']];
+const LIVE_KEYS: [string, string][] = [['Shift drag', 'pull a body'], ['Ctrl Shift drag', 'turn a body'], ['D', 'pull tool'], ['B', 'drop balls'], ['X', 'drop boxes'], ['.', 'one step'], ['Backspace', 'reset']];
 
 type Tool = 'select' | 'drag' | 'ball' | 'box';
 
 export class App {
-  readonly stage = new Stage(new URLSearchParams(location.hash.slice(1)).get('quality') === 'low' ? 0 : 2);
+  readonly stage = new Stage(new URLSearchParams(location.hash.slice(1)).get('quality') === 'low' ? 0 : isSoftware() ? 1 : 2);
   readonly clock: Clock;
   selected = 0;
   show: Show = { ...DEFAULT_SHOW };
@@ -61,7 +67,23 @@ export class App {
   private follow = false;
   private theme: 'light' | 'dark';
   private tool: Tool = 'select';
-  private held: { body: number; local: [number, number, number]; plane: THREE.Plane; target: THREE.Vector3; sent: number } | null = null;
+  private held: { body: number; local: [number, number, number]; plane: THREE.Plane; target: THREE.Vector3; start: [number, number]; turns: boolean; sent: number } | null = null;
+  private span = new Span();
+  private trails!: Trails;
+  private trailSeconds = 2;
+  private ghost: Ghost | null = null;
+  private labels = new Labels();
+  private labelKind: (typeof LABELS)[number] = 'bodies';
+  private attached = -1; // frame of the model that is the camera; -1: none
+  private pointer: [number, number] | null = null;
+  private pointed = 0; // time at which the pointer came to rest
+  private tip = el('div', { className: 'tip', hidden: true, role: 'tooltip' });
+  private forces: number[] = []; // of usual frames
+  private percentile = 0.9;
+  private scaleText = el('span', { className: 'value' });
+  private stopping = false; // pause at anomalies
+  private warned = NaN; // time of the last pause at an anomaly
+  private resetting = false;
   private ray = new THREE.Raycaster();
   private recorder: MediaRecorder | null = null;
   private transparent = false;
@@ -92,6 +114,8 @@ export class App {
     this.clock = new Clock(source);
     this.theme = (document.documentElement.dataset.theme as 'light' | 'dark') ?? 'light';
     root.append(this.stage.element);
+    this.stage.element.append(this.labels.canvas);
+    document.body.append(this.tip);
     this.setUp();
     this.buildBar();
     this.buildLeft();
@@ -121,6 +145,8 @@ export class App {
     this.shapes.build(this.show.collision);
     this.overlays = new Overlays(model, this.colors());
     this.overlays.size = this.extent.radius;
+    this.trails = new Trails(model, this.kinematics);
+    this.attached = -1;
     this.stage.setModel(model, this.poses, this.extent.radius, this.extent.center, this.theme);
     this.stage.scene.add(this.shapes.root, this.overlays.root);
     this.setForceScale();
@@ -141,19 +167,27 @@ export class App {
     };
   }
 
-  // Arrows of the larger forces of a usual frame are a third of the scene's radius long.
+  // An arrow of the force at the percentile of usual frames is a third of the scene's radius long.
   private setForceScale(): void {
     const forces: number[] = [];
     const n = this.source.count();
-    for (let s = 1; s <= 12 && n > 1; ++s) {
-      const { contacts } = this.source.frame(Math.min(n - 1, Math.floor((s * n) / 12)));
+    for (let s = 1; s <= 24 && n > 1; ++s) {
+      const { contacts } = this.source.frame(Math.min(n - 1, Math.floor((s * n) / 24)));
       for (let i = 0; i < contacts.count; ++i) {
         const f = Math.hypot(contacts.data[CONTACT * i + 6], contacts.data[CONTACT * i + 7], contacts.data[CONTACT * i + 8]);
         if (f > 0) forces.push(f);
       }
     }
-    const usual = forces.length > 0 ? quantile(forces, 0.9) : 9.81 * Math.max(this.source.model.mass, 1e-3) * 0.25;
+    this.forces = forces;
+    this.scaleForces();
+  }
+
+  private scaleForces(): void {
+    const usual = this.forces.length > 0 ? quantile(this.forces, this.percentile) : 9.81 * Math.max(this.source.model.mass, 1e-3) * 0.25;
     this.overlays.forceScale = (0.33 * this.extent.radius) / usual;
+    this.scaleText.textContent = `${Math.round(100 * this.percentile)} %`;
+    this.scaleText.title = `${withUnit(usual, 'N')} is a third of the scene's radius long`;
+    this.dirty = true;
   }
 
   private colors() {
@@ -199,6 +233,7 @@ export class App {
       menu.append(el('div', { className: 'node', onclick: () => { run(); menu.remove(); } }, name, el('kbd', {}, key)));
     for (const [name, direction, key] of VIEWS) item(name, key, () => this.lookFrom(direction));
     item('See everything', 'R', () => this.resetView());
+    this.cameras().forEach((frame, i) => item(this.source.model.frames[frame].name, i < 6 ? String(i + 4) : '', () => this.attach(frame)));
     menu.style.top = `${box.bottom + 8}px`;
     menu.style.left = `${Math.min(box.left, innerWidth - 170)}px`;
     document.body.append(menu);
@@ -248,7 +283,7 @@ export class App {
 
   private buildRight(): void {
     this.right.append(section('Selection', el('div', {}, this.inspector, this.jointRows)));
-    if (this.source.live) this.right.append(section('Simulation', this.buildSimulation()));
+    if (this.source.live) this.right.append(section('Simulation', this.buildSimulation()), section('Push', this.buildPush(), true));
     if (this.source.live && this.source.model.actuators.length > 0) this.right.append(section('Controls', this.buildControls()));
     this.right.append(section('Show', this.buildShow(), innerHeight < 560));
     this.root.append(this.right);
@@ -270,7 +305,11 @@ export class App {
       dot.style.background = `var(${color})`;
       legend.append(dot, el('small', {}, name));
     }
-    box.append(el('div', { className: 'row' }, el('span', { className: 'name' }, 'Arrow length'), scale), el('div', { className: 'row' }, el('span', { className: 'name' }, 'Opacity'), opacity), legend);
+    const share = el('input', { type: 'range', min: 0.5, max: 1, step: 0.01, value: this.percentile, 'aria-label': 'Percentile of forces that sets the scale of arrows', oninput: () => { this.percentile = Number(share.value); this.scaleForces(); } });
+    const kind = el('select', { 'aria-label': 'What labels name', onchange: () => { this.labelKind = kind.value as typeof this.labelKind; this.setShow('labels', true); } }, ...LABELS.map((l) => el('option', {}, l)));
+    const trail = el('input', { type: 'range', min: 0.2, max: 10, step: 0.1, value: this.trailSeconds, 'aria-label': 'Length of trails [s]', oninput: () => { this.trailSeconds = Number(trail.value); this.setShow('trails', true); } });
+    box.append(el('div', { className: 'row' }, el('span', { className: 'name' }, 'Labels of'), kind), el('div', { className: 'row' }, el('span', { className: 'name' }, 'Trail time'), trail),
+      el('div', { className: 'row' }, el('span', { className: 'name' }, 'Arrow scale'), share, this.scaleText), el('div', { className: 'row' }, el('span', { className: 'name' }, 'Arrow length'), scale), el('div', { className: 'row' }, el('span', { className: 'name' }, 'Opacity'), opacity), legend);
     return box;
   }
 
@@ -283,7 +322,7 @@ export class App {
       return input;
     };
     const solver = el('select', { onchange: () => void this.send({ do: 'solver', value: solver.value }) }, ...SOLVERS.map((s) => el('option', {}, s)));
-    const key = el('select', {}, el('option', { value: '-1' }, 'start'), ...model.keys.map((k, i) => el('option', { value: String(i) }, k.name)));
+    const key = el('select', { 'aria-label': 'Key frame', onchange: () => this.reset(Number(key.value)) }, el('option', { value: '-1' }, 'start'), ...model.keys.map((k, i) => el('option', { value: String(i) }, k.name)));
     const grid = el('div', { className: 'grid2' },
       'Gravity', number(g[2], 'Along z [m/s²]', (x) => ({ do: 'gravity', value: [0, 0, x] })),
       'Friction', number(NaN, 'Of every pair; empty: as the model says', (x) => ({ do: 'friction', value: x })),
@@ -292,9 +331,37 @@ export class App {
       'Speed', number(1, 'Times real time', (x) => ({ do: 'speed', value: x })),
       'Solver', solver, 'Start from', key);
     const button = (name: string, run: () => void) => el('button', { className: 'button', type: 'button', onclick: run }, name);
-    const actions = el('div', { className: 'buttons' }, button('Reset', () => void this.send({ do: 'reset', key: Number(key.value) })), button('Step', () => void this.send({ do: 'step' })));
+    const actions = el('div', { className: 'buttons' }, button('Reset', () => this.reset(Number(key.value))), button('Step', () => void this.send({ do: 'step' })), button('Copy state', () => this.copyState()));
     actions.style.marginTop = '8px';
     box.append(grid, actions);
+    return box;
+  }
+
+  private reset(key: number): void {
+    this.resetting = true; // seen as a whole again, once the frame is there
+    void this.send({ do: 'reset', key });
+  }
+
+  // Time, q and v of the frame that is shown, as JSON.
+  private copyState(): void {
+    const text = JSON.stringify({ time: this.frame.time, q: Array.from(this.frame.q), v: Array.from(this.frame.v) });
+    const fail = () => download('state.json', new Blob([text], { type: 'application/json' }));
+    if (navigator.clipboard) navigator.clipboard.writeText(text).then(() => toast('Time, q and v are in the clipboard.'), fail);
+    else fail();
+  }
+
+  // A wrench in world axes at the center of mass of the selected body, until it is released.
+  private buildPush(): HTMLElement {
+    const box = el('div', { id: 'push' });
+    const inputs = ['Fx', 'Fy', 'Fz', 'Tx', 'Ty', 'Tz'].map((name) => el('input', { type: 'number', step: 'any', value: '0', 'aria-label': `${name} of the wrench` }));
+    const row = (name: string, from: number) => el('div', { className: 'row' }, el('span', { className: 'unit' }, name), ...inputs.slice(from, from + 3));
+    const numbers = () => inputs.map((input) => Number(input.value) || 0);
+    const apply = el('button', { className: 'button', type: 'button', onclick: () => {
+      if (this.selected === 0) toast('Select a body first.');
+      else void this.send({ do: 'wrench', body: this.selected, point: numbers().slice(0, 3), target: numbers().slice(3) });
+    } }, 'Apply');
+    const release = el('button', { className: 'button', type: 'button', onclick: () => void this.send({ do: 'release' }) }, 'Release');
+    box.append(row('N', 0), row('N m', 3), el('div', { className: 'buttons' }, apply, release));
     return box;
   }
 
@@ -324,6 +391,12 @@ export class App {
     const next = iconButton('next', 'One frame on (→)', () => this.stepFrames(1));
     back.classList.add('step');
     next.classList.add('step');
+    const stop = iconButton('stop', 'Pause at anomalies and unsolved steps', () => {
+      this.stopping = !this.stopping;
+      stop.classList.toggle('on', this.stopping);
+      if (this.source.live) void this.send({ do: 'watch', value: Number(this.stopping) });
+    });
+    stop.id = 'stop';
     for (const s of SPEEDS) this.speed.append(el('option', { value: String(s), selected: s === 1 }, `${s}×`));
     this.speed.addEventListener('change', () => this.setSpeed(Number(this.speed.value)));
     this.track.append(this.trackCanvas, this.head);
@@ -334,7 +407,7 @@ export class App {
     };
     this.track.addEventListener('pointerdown', (e) => { this.track.setPointerCapture(e.pointerId); seek(e); });
     this.track.addEventListener('pointermove', (e) => { if (e.buttons & 1) seek(e); });
-    this.root.append(el('footer', { className: 'panel transport' }, back, this.playButton, next, this.source.live ? null : this.speed, this.timeText, this.track, this.endText));
+    this.root.append(el('footer', { className: 'panel transport' }, back, this.playButton, next, this.source.live ? null : this.speed, stop, this.timeText, this.track, this.endText));
   }
 
   private buildCharts(): void {
@@ -349,7 +422,7 @@ export class App {
   addChart(id: string): void {
     const plot = findPlot(this.source.model, id);
     if (!plot || this.charts.some((c) => c.plot.id === id)) return;
-    const chart = new Chart(plot, this.source, () => {
+    const chart = new Chart(plot, this.source, this.span, (time) => this.seek(time), () => {
       this.charts = this.charts.filter((c) => c !== chart);
       chart.element.remove();
     });
@@ -567,11 +640,13 @@ export class App {
   }
 
   lookFrom(direction: [number, number, number]): void {
+    this.attach(-1);
     this.stage.look(direction, this.stage.controls.target.clone(), this.stage.camera.position.distanceTo(this.stage.controls.target));
     this.dirty = true;
   }
 
   resetView(): void {
+    this.attach(-1);
     const now = bounds(this.source.model, this.mixed);
     const scattered = now.radius > 4 * this.extent.radius;
     const center = scattered ? this.focus() : now.center;
@@ -579,9 +654,50 @@ export class App {
     this.dirty = true;
   }
 
+  // Frames of the model that are cameras.
+  private cameras(): number[] {
+    return this.source.model.frames.flatMap((frame, i) => (frame.fov ? [i] : []));
+  }
+
+  // Look through a camera of the model, by the number of its frame; -1: freely again.
+  attach(frame: number): void {
+    if (this.attached === frame) return;
+    const before = this.attached;
+    this.attached = frame;
+    this.stage.controls.enabled = frame < 0;
+    if (frame < 0 && before >= 0) {
+      this.stage.setFov(0);
+      this.stage.camera.up.set(0, 0, 1);
+      this.resetView();
+    }
+    this.dirty = true;
+  }
+
+  private lookThrough(): void {
+    const frame = this.source.model.frames[this.attached];
+    const p = new Float64Array(7);
+    compose(this.mixed, 7 * frame.body, frame.pose, 0, p, 0);
+    this.stage.camera.position.set(p[0], p[1], p[2]);
+    this.stage.camera.quaternion.set(p[4], p[5], p[6], p[3]);
+    this.stage.setFov((frame.fov! * 180) / Math.PI);
+  }
+
+  // The picture with its labels.
+  private picture(): HTMLCanvasElement {
+    const canvas = this.stage.renderer.domElement;
+    if (this.labels.count === 0) return canvas;
+    const copy = document.createElement('canvas');
+    copy.width = canvas.width;
+    copy.height = canvas.height;
+    const g = copy.getContext('2d')!;
+    g.drawImage(canvas, 0, 0);
+    g.drawImage(this.labels.canvas, 0, 0, canvas.width, canvas.height);
+    return copy;
+  }
+
   screenshot(): void {
     this.draw();
-    this.stage.renderer.domElement.toBlob((blob) => { if (blob) download(`rigor-${this.clock.time().toFixed(3)}s.png`, blob); });
+    this.picture().toBlob((blob) => { if (blob) download(`rigor-${this.clock.time().toFixed(3)}s.png`, blob); });
   }
 
   private toggleFilm(): void {
@@ -611,7 +727,7 @@ export class App {
     const { camera, controls } = this.stage;
     const shown = SHOWN.map(([key]) => key).filter((key) => this.show[key]);
     return location.href.replace(/#.*/, '') + writeLink({
-      time: this.clock.time(), eye: camera.position.toArray(), target: controls.target.toArray(),
+      time: this.clock.time(), camera: this.attached >= 0 ? this.source.model.frames[this.attached].name : undefined, eye: camera.position.toArray(), target: controls.target.toArray(),
       body: this.selected > 0 ? this.source.model.bodies[this.selected - 1].name : undefined, show: shown,
     });
   }
@@ -633,10 +749,12 @@ export class App {
     if (link.show) for (const [key] of SHOWN) this.setShow(key, link.show.includes(key));
     if (link.body) this.select(this.source.model.bodies.findIndex((b) => b.name === link.body) + 1);
     if (link.eye && link.target) {
+      this.attach(-1);
       this.stage.camera.position.fromArray(link.eye);
       this.stage.controls.target.fromArray(link.target);
       this.stage.controls.update();
     }
+    if (link.camera) this.attach(this.source.model.frames.findIndex((f) => f.fov && f.name === link.camera));
     return link.time !== undefined;
   }
 
@@ -666,7 +784,7 @@ export class App {
     this.stage.renderer.domElement.style.cursor = tool === 'select' ? '' : 'crosshair';
   }
 
-  private aimRay(e: PointerEvent): void {
+  private aimRay(e: { clientX: number; clientY: number }): void {
     const box = this.stage.renderer.domElement.getBoundingClientRect();
     this.ray.setFromCamera(new THREE.Vector2((2 * (e.clientX - box.left)) / box.width - 1, 1 - (2 * (e.clientY - box.top)) / box.height), this.stage.camera);
   }
@@ -680,7 +798,7 @@ export class App {
     const normal = this.stage.camera.getWorldDirection(new THREE.Vector3());
     this.held = {
       body: hit.body, local: toBody(this.mixed, hit.body, hit.point.toArray()), plane: new THREE.Plane().setFromNormalAndCoplanarPoint(normal, hit.point),
-      target: hit.point.clone(), sent: 0,
+      target: hit.point.clone(), start: [e.clientX, e.clientY], turns: e.ctrlKey, sent: 0,
     };
     this.stage.controls.enabled = false;
     this.select(hit.body);
@@ -690,11 +808,19 @@ export class App {
   private pull(e: PointerEvent): void {
     if (!this.held) return;
     this.aimRay(e);
-    this.ray.ray.intersectPlane(this.held.plane, this.held.target);
     const now = performance.now();
-    if (now - this.held.sent > 30) {
-      this.held.sent = now;
-      void this.send({ do: 'drag', body: this.held.body, point: this.held.local, target: this.held.target.toArray() });
+    const due = now - this.held.sent > 30;
+    if (due) this.held.sent = now;
+    if (this.held.turns) {
+      // A torque about the axes of the picture, of a weight's moment per half a window.
+      const model = this.source.model;
+      const most = (9.81 * Math.max(model.mass, 1e-3) * this.extent.radius) / (0.5 * innerHeight);
+      const [dx, dy] = [e.clientX - this.held.start[0], e.clientY - this.held.start[1]];
+      const torque = new THREE.Vector3(dy, dx, 0).multiplyScalar(most).applyQuaternion(this.stage.camera.quaternion);
+      if (due) void this.send({ do: 'wrench', body: this.held.body, point: [0, 0, 0], target: torque.toArray() });
+    } else {
+      this.ray.ray.intersectPlane(this.held.plane, this.held.target);
+      if (due) void this.send({ do: 'drag', body: this.held.body, point: this.held.local, target: this.held.target.toArray() });
     }
     this.dirty = true;
   }
@@ -726,6 +852,14 @@ export class App {
     this.connection.onframe = () => {
       if (live.count() === 1) this.setForceScale();
       if (live.count() % 120 === 60) this.setForceScale();
+      if (this.resetting && live.count() <= 2) {
+        this.resetting = false;
+        this.draw();
+        this.resetView();
+      }
+      const last = live.frame(live.count() - 1);
+      if (live.stopped && this.warned !== last.time) toast(last.flags & UNSOLVED ? 'Paused: the step was not solved to tolerance.' : 'Paused: energy, forces or depths are beyond what the motion explains.');
+      this.warned = live.stopped ? last.time : NaN;
       this.dirty = true;
     };
     this.connection.onmodel = () => {
@@ -773,7 +907,22 @@ export class App {
         down = null;
       }
     }, { capture: true });
-    canvas.addEventListener('pointermove', (e) => this.pull(e));
+    canvas.addEventListener('pointermove', (e) => {
+      this.pull(e);
+      this.pointer = e.buttons === 0 ? [e.clientX, e.clientY] : null;
+      this.pointed = performance.now();
+      this.tip.hidden = true;
+    });
+    canvas.addEventListener('pointerleave', () => {
+      this.pointer = null;
+      this.tip.hidden = true;
+    });
+    window.addEventListener('dragover', (e) => e.preventDefault());
+    window.addEventListener('drop', (e) => {
+      e.preventDefault();
+      const file = e.dataTransfer?.files[0];
+      if (file) void this.open(file.name, file);
+    });
     canvas.addEventListener('pointerup', (e) => {
       this.release();
       if (!down || Math.hypot(e.clientX - down[0], e.clientY - down[1]) > 4 || e.button !== 0) return;
@@ -803,6 +952,7 @@ export class App {
     if (field || e.ctrlKey || e.metaKey || e.altKey || e.target instanceof HTMLSelectElement) return;
     const shown = SHOWN.find(([, , letter]) => letter && letter.toLowerCase() === e.key.toLowerCase());
     const view = VIEWS.find(([, , k]) => k === e.key);
+    const camera = /^[4-9]$/.test(e.key) ? this.cameras()[Number(e.key) - 4] : undefined;
     const at = SPEEDS.indexOf(this.clock.speed);
     const actions: Record<string, () => void> = {
       ' ': () => this.togglePlay(), ArrowLeft: () => this.stepFrames(-1), ArrowRight: () => this.stepFrames(1),
@@ -815,10 +965,10 @@ export class App {
     if (this.source.live) {
       Object.assign(actions, {
         d: () => this.setTool(this.tool === 'drag' ? 'select' : 'drag'), b: () => this.setTool(this.tool === 'ball' ? 'select' : 'ball'), x: () => this.setTool(this.tool === 'box' ? 'select' : 'box'),
-        '.': () => void this.send({ do: 'step' }), Backspace: () => void this.send({ do: 'reset', key: -1 }),
+        '.': () => void this.send({ do: 'step' }), Backspace: () => this.reset(-1),
       });
     }
-    const run = actions[e.key] ?? actions[e.key.toLowerCase()] ?? (shown ? () => this.setShow(shown[0], !this.show[shown[0]]) : view ? () => this.lookFrom(view[1]) : null);
+    const run = actions[e.key] ?? actions[e.key.toLowerCase()] ?? (shown ? () => this.setShow(shown[0], !this.show[shown[0]]) : view ? () => this.lookFrom(view[1]) : camera !== undefined ? () => this.attach(camera) : null);
     if (run) {
       e.preventDefault();
       run();
@@ -828,6 +978,7 @@ export class App {
   private resize(): void {
     const { clientWidth, clientHeight } = this.stage.element;
     this.stage.resize(clientWidth, clientHeight);
+    this.labels.resize(clientWidth, clientHeight, Math.min(window.devicePixelRatio || 1, 2));
     this.drawTrack();
     this.drawCharts();
     this.dirty = true;
@@ -875,8 +1026,11 @@ export class App {
       this.mixed.set(this.poses);
     }
     this.shapes.place(this.mixed);
-    this.overlays.draw(this.show, this.frame, this.mixed, this.selected);
-    if (this.held) this.overlays.drawSpring(toWorld(this.mixed, this.held.body, this.held.local), this.held.target.toArray());
+    const now = this.clock.time();
+    if (this.show.trails) this.trails.update(this.source, this.selected);
+    this.overlays.draw(this.show, this.frame, this.mixed, this.selected, this.trails, now - this.trailSeconds, now);
+    this.ghost?.place(now);
+    if (this.held && !this.held.turns) this.overlays.drawSpring(toWorld(this.mixed, this.held.body, this.held.local), this.held.target.toArray());
   }
 
   private followFocus(): void {
@@ -892,8 +1046,124 @@ export class App {
   draw(): void {
     this.place();
     this.followFocus();
+    if (this.attached >= 0) this.lookThrough();
     this.stage.render();
+    this.labels.draw(this.show.labels ? this.findLabels() : [], this.stage.camera);
     this.frames += 1;
+  }
+
+  private findLabels(): Label[] {
+    const { model } = this.source;
+    const at = (body: number, point: ArrayLike<number>) => toWorld(this.mixed, body, point);
+    switch (this.labelKind) {
+      case 'joints':
+        return model.joints.filter((j) => j.nq === 1 && (this.selected === 0 || j.body === this.selected))
+          .map((j) => ({ point: at(j.body, j.anchor), text: `${j.name} ${(this.posed ?? this.frame.q)[j.q].toFixed(3)} ${j.kind === 'prismatic' ? 'm' : 'rad'}`, strong: j.body === this.selected }));
+      case 'frames':
+        return model.frames.map((f) => ({ point: at(f.body, f.pose), text: f.name, strong: f.body === this.selected }));
+      case 'forces':
+        return Array.from({ length: this.frame.contacts.count }, (_, i) => this.labelContact(i)).filter((l): l is Label => l !== null);
+      default:
+        return model.bodies.flatMap((b, i) => (b.moves && b.mass > 0 ? [{ point: at(i + 1, b.com), text: b.name, strong: i + 1 === this.selected }] : []));
+    }
+  }
+
+  private labelContact(i: number): Label | null {
+    const d = this.frame.contacts.data;
+    const o = CONTACT * i;
+    const force = Math.hypot(d[o + 6], d[o + 7], d[o + 8]);
+    return force > 0 ? { point: [d[o], d[o + 1], d[o + 2]], text: withUnit(force, 'N') } : null;
+  }
+
+  // ---- hover ----
+
+  private nameOf(body: number): string {
+    return body === 0 ? 'world' : this.source.model.bodies[body - 1].name;
+  }
+
+  // A contact that is drawn within some pixels of the pointer.
+  private contactAt(x: number, y: number): number {
+    const c = this.frame.contacts;
+    const box = this.stage.renderer.domElement.getBoundingClientRect();
+    const v = new THREE.Vector3();
+    let best = -1;
+    let nearest = 10;
+    for (let i = 0; (this.show.forces || this.show.points) && i < c.count; ++i) {
+      v.fromArray(c.data, CONTACT * i).project(this.stage.camera);
+      const distance = Math.hypot(box.left + 0.5 * (v.x + 1) * box.width - x, box.top + 0.5 * (1 - v.y) * box.height - y);
+      if (v.z < 1 && distance < nearest && (this.show.points || c.state[i] !== OPEN)) {
+        nearest = distance;
+        best = i;
+      }
+    }
+    return best;
+  }
+
+  private describeContact(i: number): [string, [string, string][]] {
+    const { data, bodies, state } = this.frame.contacts;
+    const o = CONTACT * i;
+    const f = [data[o + 6], data[o + 7], data[o + 8]];
+    const normal = f[0] * data[o + 3] + f[1] * data[o + 4] + f[2] * data[o + 5];
+    const size = Math.hypot(f[0], f[1], f[2]);
+    return [`${this.nameOf(bodies[2 * i])} – ${this.nameOf(bodies[2 * i + 1])}`, [
+      ['Contact', STATES[state[i]] ?? ''], ['Force', withUnit(size, 'N')], ['Normal', withUnit(normal, 'N')], ['Friction', withUnit(Math.sqrt(Math.max(size * size - normal * normal, 0)), 'N')],
+      ['Gap', withUnit(data[o + 9], 'm')], ['Coefficient', String(Number(data[o + 10].toPrecision(3)))],
+    ]];
+  }
+
+  private describeShape(hit: { body: number; shape: number; point: THREE.Vector3 }): [string, [string, string][]] {
+    const q = this.posed ?? this.frame.q;
+    const rows: [string, string][] = [['Shape', this.source.model.shapes[hit.shape].name]];
+    if (hit.body > 0) {
+      for (const j of this.kinematics.jointsOf(hit.body)) {
+        if (j.nq === 1) rows.push([j.name, `${q[j.q].toFixed(3)} ${j.kind === 'prismatic' ? 'm' : 'rad'}`, ]);
+      }
+      const force = Math.hypot(...forceOn(this.frame, hit.body));
+      if (force > 0) rows.push(['Contact force', withUnit(force, 'N')]);
+      if (this.source.model.bodies[hit.body - 1].mass > 0) rows.push(['Mass', mass(this.source.model.bodies[hit.body - 1].mass)]);
+    }
+    rows.push(['Point', this.vector(hit.point.toArray())]);
+    return [this.nameOf(hit.body), rows];
+  }
+
+  // Names and values of what the pointer rests on.
+  private hover(): void {
+    if (!this.pointer || !this.tip.hidden || performance.now() - this.pointed < 150) return;
+    const [x, y] = this.pointer;
+    this.pointed = Infinity; // once, until it moves again
+    this.aimRay({ clientX: x, clientY: y });
+    const contact = this.contactAt(x, y);
+    const hit = contact < 0 ? this.shapes.hit(this.ray) : null;
+    if (contact < 0 && !hit) return;
+    const [title, rows] = hit ? this.describeShape(hit) : this.describeContact(contact);
+    this.tip.replaceChildren(el('b', {}, title), facts(rows));
+    this.tip.hidden = false;
+    this.tip.style.left = `${Math.min(x + 14, innerWidth - this.tip.offsetWidth - 8)}px`;
+    this.tip.style.top = `${Math.min(y + 14, innerHeight - this.tip.offsetHeight - 8)}px`;
+  }
+
+  // ---- a second recording ----
+
+  setGhost(source: Recording | Live | null): void {
+    if (this.ghost) {
+      this.stage.scene.remove(this.ghost.root);
+      this.ghost.dispose();
+    }
+    this.ghost = source ? new Ghost(source, this.colors().accent) : null;
+    if (this.ghost) this.stage.scene.add(this.ghost.root);
+    this.dirty = true;
+  }
+
+  // A file that was dropped onto the page: an exported page becomes a ghost of this one.
+  async open(name: string, file: Blob): Promise<void> {
+    try {
+      const found = /<script[^>]*id="rigor-data"[^>]*>([^<]*)</.exec(await file.text());
+      if (!found) throw new Error(`${name} is not a page of rigor view --export.`);
+      this.setGhost(decode(await gunzip(fromBase64(found[1].trim()))));
+      toast(`${name} is shown see-through.`);
+    } catch (fault) {
+      toast(fault instanceof Error ? fault.message : String(fault));
+    }
   }
 
   private updateTransport(): void {
@@ -906,13 +1176,23 @@ export class App {
     this.track.setAttribute('aria-valuemax', end.toFixed(3));
   }
 
-  // Twelve frames in a row that take over 70 ms each are too slow to watch.
+  // Twelve frames in a row that take over 70 ms each are too slow to watch; two of half a second.
   private judgeSpeed(milliseconds: number): void {
-    this.slow = milliseconds > 70 ? this.slow + 1 : 0;
+    this.slow = milliseconds > 500 ? this.slow + 6 : milliseconds > 70 ? this.slow + 1 : 0;
     if (this.slow >= 12) {
       this.slow = 0;
       if (this.stage.lowerQuality()) this.resize();
     }
+  }
+
+  // A recording that plays stops where a step was not solved, when that is asked for.
+  private stopAtMarks(before: number): void {
+    if (!this.stopping || this.source.live || !this.clock.playing) return;
+    const mark = this.marks.find((m) => m.kind !== 'impact' && m.time > before + 1e-9 && m.time <= this.clock.time() + 1e-9);
+    if (!mark) return;
+    this.clock.seek(mark.time);
+    this.clock.pause();
+    toast(mark.kind === 'unsolved' ? 'Paused: the step was not solved to tolerance.' : 'Paused: the step has regularized rows.');
   }
 
   private tick(now: number): void {
@@ -922,7 +1202,9 @@ export class App {
     const before = this.clock.time();
     this.clock.advance(seconds);
     this.stage.controls.update();
+    this.stopAtMarks(before);
     if (this.clock.time() !== before) this.dirty = true;
+    this.hover();
     if (this.dirty) {
       const start = performance.now();
       this.dirty = false;
@@ -973,11 +1255,11 @@ export class App {
     this.stage.renderer.setPixelRatio(1);
     this.stage.element.style.cssText = `width:${wish.width}px;height:${wish.height}px`;
     this.stage.resize(wish.width, wish.height);
-    if (!new URLSearchParams(location.hash.slice(1)).has('eye')) this.resetView();
+    if (!/[#&](eye|camera)=/.test(location.hash)) this.resetView();
     for (let i = 0; i < wish.times.length; ++i) {
       this.clock.seek(wish.times[i]);
       this.draw();
-      const blob = await new Promise<Blob | null>((done) => this.stage.renderer.domElement.toBlob(done));
+      const blob = await new Promise<Blob | null>((done) => this.picture().toBlob(done));
       await fetch(`picture?index=${i}`, { method: 'POST', headers: { 'content-type': 'image/png' }, body: blob });
     }
   }
@@ -985,7 +1267,8 @@ export class App {
   // What tests ask.
   state() {
     return {
-      time: this.clock.time(), index: this.clock.index(), playing: this.clock.playing, arrows: this.overlays.arrows(), lines: this.overlays.lines(), shapes: this.shapes.count(),
+      time: this.clock.time(), index: this.clock.index(), playing: this.clock.playing, arrows: this.overlays.arrows(), lines: this.overlays.lines(), segments: this.overlays.segments(), labels: this.labels.count, ghost: this.ghost !== null, camera: this.attached,
+      shapes: this.shapes.count(),
       contacts: this.frame.contacts.count, scriptMs: this.scriptMs, frames: this.frames, count: this.source.count(), marks: this.marks.length, live: this.source.live,
       stick: this.frame.contacts.state.reduce((n, s) => n + (s === STICK ? 1 : 0), 0), slip: this.frame.contacts.state.reduce((n, s) => n + (s === SLIP ? 1 : 0), 0),
       open: this.frame.contacts.state.reduce((n, s) => n + (s === OPEN ? 1 : 0), 0), position: (body: number) => Array.from(this.mixed.subarray(7 * body, 7 * body + 3)),

@@ -61,7 +61,7 @@ export interface Model {
   joints: Joint[];
   meshes: { vertices: number; triangles: number; v: string; f: string }[];
   shapes: Shape[];
-  frames: { name: string; body: number; pose: number[] }[];
+  frames: { name: string; body: number; pose: number[]; fov?: number }[]; // fov: of a camera
   actuators: { name: string; range?: [number, number] }[];
   sensors: { name: string; start: number; size: number }[]; // place in Frame.sensors
   keys: { name: string }[];
@@ -112,6 +112,7 @@ export interface Source {
 interface Header {
   title: string;
   live: boolean;
+  ghost?: boolean;
   timeStep: number;
   frames: number;
   scene: Model;
@@ -159,6 +160,7 @@ function readHeader(bytes: ArrayBuffer): { header: Header; base: number } {
 export class Recording implements Source {
   readonly title: string;
   readonly live = false;
+  readonly hasGhost: boolean; // a second recording comes with it
   readonly timeStep: number;
   readonly model: Model;
   private readonly n: number;
@@ -166,6 +168,7 @@ export class Recording implements Source {
 
   constructor(bytes: ArrayBuffer, header: Header, base: number) {
     this.title = header.title;
+    this.hasGhost = header.ghost ?? false;
     this.timeStep = header.timeStep;
     this.model = header.scene;
     this.n = header.frames;
@@ -224,6 +227,7 @@ export class Live implements Source {
   model: Model;
   realTime = 0;
   paused = false;
+  stopped = false; // paused by itself
   private frames: Frame[] = [];
 
   constructor(header: Header, private readonly capacity = 3600) {
@@ -264,7 +268,7 @@ export function decode(bytes: ArrayBuffer): Recording | Live {
 }
 
 // One event of a running simulation; see src/view/frame.c.
-export function decodeLive(bytes: Uint8Array<ArrayBuffer>, model: Model): { frame: Frame; model: number; realTime: number; paused: boolean; timeStep: number } {
+export function decodeLive(bytes: Uint8Array<ArrayBuffer>, model: Model): { frame: Frame; model: number; realTime: number; paused: boolean; stopped: boolean; timeStep: number } {
   const view = new DataView(bytes.buffer);
   const at = (i: number) => view.getInt32(40 + 4 * i, true);
   const [contacts, iterations, flags, generation, nq, nv, sensors, paused, moved] = [0, 1, 2, 3, 4, 5, 6, 7, 8].map(at);
@@ -302,5 +306,6 @@ export function decodeLive(bytes: Uint8Array<ArrayBuffer>, model: Model): { fram
     realTime: view.getFloat64(24, true),
     timeStep: view.getFloat64(32, true),
     paused: paused !== 0,
+    stopped: paused === 2,
   };
 }

@@ -30,6 +30,8 @@ const ICONS: Record<string, string> = {
   follow: '<circle cx="8" cy="8" r="2.2"/><path d="M8 1.8v2.6M8 11.6v2.6M1.8 8h2.6M11.6 8h2.6"/>',
   close: '<path d="m4.5 4.5 7 7M11.5 4.5l-7 7"/>',
   drag: '<path d="M8 2v12M2 8h12M8 2 6.3 3.8M8 2l1.7 1.8M8 14l-1.7-1.8M8 14l1.7-1.8M2 8l1.8-1.7M2 8l1.8 1.7M14 8l-1.8-1.7M14 8l-1.8 1.7"/>',
+  stop: '<path d="M5.5 2.5h5l3 3v5l-3 3h-5l-3-3v-5zM8 5v3.5M8 11v.1"/>',
+  save: '<path d="M8 2.5v7M5 7l3 3 3-3M3 13h10"/>',
   ball: '<circle cx="8" cy="8" r="5"/>',
   box: '<path d="M8 2.2 13.2 5v6L8 13.8 2.8 11V5zM2.8 5 8 7.8 13.2 5M8 7.8v6"/>',
 };

@@ -32,6 +32,17 @@ export function inertiaBox(mass: number, ix: number, iy: number, iz: number): [n
   return [side(ix, iy, iz), side(iy, iz, ix), side(iz, ix, iy)];
 }
 
+// Round numbers between two others, about as many as wanted: 1, 2 or 5 times a power of ten apart.
+export function ticks(low: number, high: number, wanted: number): number[] {
+  const rough = (high - low) / Math.max(wanted, 1);
+  if (!(rough > 0) || !isFinite(rough)) return [];
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * (rough / power > 5 ? 10 : rough / power > 2 ? 5 : rough / power > 1 ? 2 : 1);
+  const found: number[] = [];
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; ++i) found.push(i === 0 ? 0 : i * step);
+  return found;
+}
+
 export function quantile(values: number[], share: number): number {
   if (values.length === 0) return 0;
   const sorted = [...values].sort((a, b) => a - b);

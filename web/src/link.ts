@@ -5,6 +5,7 @@ export interface Link {
   eye?: number[];
   target?: number[];
   body?: string;
+  camera?: string; // of the model
   show?: string[];
   play?: boolean;
 }
@@ -19,6 +20,7 @@ export function writeLink(link: Link): string {
   const round = (values: number[]) => values.map((x) => Number(x.toFixed(3))).join(',');
   const p = new URLSearchParams();
   if (link.time !== undefined) p.set('t', String(Number(link.time.toFixed(4))));
+  if (link.camera) p.set('camera', link.camera);
   if (link.eye) p.set('eye', round(link.eye));
   if (link.target) p.set('at', round(link.target));
   if (link.body) p.set('body', link.body);
@@ -34,6 +36,7 @@ export function readLink(hash: string): Link {
     eye: numbers(p.get('eye'), 3),
     target: numbers(p.get('at'), 3),
     body: p.get('body') ?? undefined,
+    camera: p.get('camera') ?? undefined,
     show: p.get('show')?.split(' ').filter(Boolean),
     play: p.has('play') ? p.get('play') !== '0' : undefined,
   };

@@ -24,7 +24,7 @@ export class Connection {
   }
 
   private async take(text: string): Promise<void> {
-    const { frame, model, realTime, paused, timeStep } = decodeLive(fromBase64(text), this.source.model);
+    const { frame, model, realTime, paused, stopped, timeStep } = decodeLive(fromBase64(text), this.source.model);
     if (model !== this.model) {
       // Bodies came or went: fetch the new model before showing its frames.
       this.model = model;
@@ -36,6 +36,7 @@ export class Connection {
     if (frame.q.length !== this.source.model.nq) return;
     this.source.realTime = realTime;
     this.source.paused = paused;
+    this.source.stopped = stopped;
     this.source.timeStep = timeStep;
     this.source.add(frame);
     this.onframe();

@@ -9,10 +9,11 @@ function message(title: string, text: string): HTMLElement {
   return m;
 }
 
-async function load(): Promise<ArrayBuffer> {
-  const inside = document.getElementById('rigor-data');
+// Bytes that the page carries, or that its server has.
+async function load(id: string, file: string): Promise<ArrayBuffer> {
+  const inside = document.getElementById(id);
   if (inside) return gunzip(fromBase64(inside.textContent!.trim()));
-  const answer = await fetch('scene.bin');
+  const answer = await fetch(file);
   if (!answer.ok) throw new Error(`The server answered ${answer.status}.`);
   return answer.arrayBuffer();
 }
@@ -21,11 +22,12 @@ const dark = matchMedia('(prefers-color-scheme: dark)').matches;
 document.documentElement.dataset.theme = dark ? 'dark' : 'light';
 const loading = message('Loading', 'The scene is on its way.');
 try {
-  const source = decode(await load());
+  const source = decode(await load('rigor-data', 'scene.bin'));
   document.title = `${source.title} · rigor`;
   const app = new App(source, document.getElementById('app')!);
   loading.remove();
   (window as unknown as Record<string, unknown>).rigor = app;
+  if (!source.live && source.hasGhost) app.setGhost(decode(await load('rigor-ghost', 'ghost.bin')));
   await app.start();
 } catch (fault) {
   loading.remove();

@@ -1,9 +1,10 @@
 // What is drawn over the bodies: contact points, forces, cones, the force network, centers of mass,
-// the support polygon, frames, joint axes, boxes of inertia.
+// the support polygon, frames, joint axes, boxes of inertia, the ways of bodies.
 import * as THREE from 'three';
 import { CONTACT, OPEN, SLIP, STICK, type Contacts, type Frame, type Joint, type Model } from './data';
 import { across, convexHull, inertiaBox } from './geometry';
 import { rotate, toWorld, type Poses } from './kinematics';
+import type { Trails } from './trails';
 
 export interface Show {
   points: boolean;
@@ -16,13 +17,15 @@ export interface Show {
   axes: boolean;
   inertia: boolean;
   collision: boolean;
+  trails: boolean;
+  labels: boolean;
   grid: boolean;
   shadows: boolean;
 }
 
 export const DEFAULT_SHOW: Show = {
   points: false, forces: true, cones: false, network: false, com: false, support: false,
-  frames: false, axes: false, inertia: false, collision: false, grid: true, shadows: true,
+  frames: false, axes: false, inertia: false, collision: false, trails: false, labels: false, grid: true, shadows: true,
 };
 
 export interface Colors {
@@ -32,12 +35,17 @@ export interface Colors {
   accent: THREE.Color;
 }
 
-// Instances that are written anew each frame; capacity grows, the draw call stays one.
+// Instances that are written anew each frame; capacity grows, the draw call stays one. With `through`
+// (an opacity) what bodies hide is drawn as well, fainter.
 class Pool {
   mesh: THREE.InstancedMesh;
   count = 0;
+  private hidden: THREE.InstancedMesh | null = null;
+  private faint: THREE.Material | null = null;
 
-  constructor(private root: THREE.Group, private geometry: THREE.BufferGeometry, private material: THREE.Material, capacity = 64) {
+  constructor(private root: THREE.Group, private geometry: THREE.BufferGeometry, private material: THREE.Material, capacity = 64, through = 0) {
+    material.transparent ||= through > 0; // sorted among those: what is hidden first
+    if (through > 0) this.faint = new THREE.MeshBasicMaterial({ transparent: true, opacity: through, depthFunc: THREE.GreaterDepth, depthWrite: false });
     this.mesh = this.make(capacity);
   }
 
@@ -48,6 +56,16 @@ class Pool {
     mesh.raycast = () => {};
     mesh.renderOrder = 2;
     this.root.add(mesh);
+    if (this.faint) {
+      if (this.hidden) this.root.remove(this.hidden);
+      this.hidden = new THREE.InstancedMesh(this.geometry, this.faint, capacity);
+      this.hidden.instanceMatrix = mesh.instanceMatrix;
+      this.hidden.instanceColor = mesh.instanceColor;
+      this.hidden.frustumCulled = false;
+      this.hidden.raycast = () => {};
+      this.hidden.renderOrder = 1; // before the visible part, which would else hide itself
+      this.root.add(this.hidden);
+    }
     return mesh;
   }
 
@@ -89,6 +107,10 @@ class Pool {
   end(): void {
     this.mesh.count = this.count;
     this.mesh.visible = this.count > 0;
+    if (this.hidden) {
+      this.hidden.count = this.count;
+      this.hidden.visible = this.count > 0;
+    }
     const { instanceMatrix, instanceColor } = this.mesh;
     instanceMatrix.clearUpdateRanges();
     instanceMatrix.addUpdateRange(0, 16 * this.count);
@@ -145,6 +167,7 @@ export class Overlays {
   private heads: Pool;
   private cones: Pool;
   private network: Pool;
+  private ways: Pool;
   private balls: Pool;
   private sticks: Pool;
   private boxes: Pool;
@@ -158,10 +181,11 @@ export class Overlays {
     const front = () => new THREE.MeshBasicMaterial({ depthTest: false, transparent: true, opacity: 0.95 });
     const cylinder = new THREE.CylinderGeometry(1, 1, 1, 10).rotateX(Math.PI / 2).translate(0, 0, 0.5);
     this.points = new Pool(this.root, new THREE.SphereGeometry(1, 12, 8), lit(), 256);
-    this.shafts = new Pool(this.root, cylinder, lit(), 256);
-    this.heads = new Pool(this.root, new THREE.ConeGeometry(1, 1, 14).rotateX(Math.PI / 2).translate(0, 0, 0.5), lit(), 256);
+    this.shafts = new Pool(this.root, cylinder, lit(), 256, 0.3);
+    this.heads = new Pool(this.root, new THREE.ConeGeometry(1, 1, 14).rotateX(Math.PI / 2).translate(0, 0, 0.5), lit(), 256, 0.3);
     this.cones = new Pool(this.root, new THREE.ConeGeometry(1, 1, 24, 1, true).rotateX(-Math.PI / 2).translate(0, 0, 0.5), over(0.28), 64);
-    this.network = new Pool(this.root, cylinder, new THREE.MeshStandardMaterial({ roughness: 0.5, transparent: true, opacity: 0.92 }), 256);
+    this.network = new Pool(this.root, cylinder, new THREE.MeshStandardMaterial({ roughness: 0.5 }), 256, 0.75);
+    this.ways = new Pool(this.root, new THREE.CylinderGeometry(1, 1, 1, 5).rotateX(Math.PI / 2).translate(0, 0, 0.5), new THREE.MeshBasicMaterial(), 256, 0.3);
     this.balls = new Pool(this.root, new THREE.SphereGeometry(1, 16, 12), front(), 64);
     this.sticks = new Pool(this.root, cylinder, front(), 64);
     this.boxes = new Pool(this.root, new THREE.BoxGeometry(1, 1, 1), over(0.35), 16);
@@ -338,13 +362,31 @@ export class Overlays {
     (this.polygon.material as THREE.MeshBasicMaterial).color = this.colors.accent;
   }
 
-  draw(show: Show, frame: Frame, poses: Poses, selected: number): void {
-    const pools = [this.points, this.shafts, this.heads, this.cones, this.network, this.balls, this.sticks, this.boxes];
+  private drawTrails(trails: Trails, from: number, to: number): void {
+    const [first, end] = trails.between(from, to);
+    const thick = 0.002 * this.size;
+    const color = new THREE.Color();
+    for (const way of trails.points) {
+      for (let i = first; i + 1 < end; ++i) {
+        const w = [0, 1, 2].map((k) => way[3 * i + 3 + k] - way[3 * i + k]);
+        const length = Math.hypot(w[0], w[1], w[2]);
+        if (!(length > 1e-4 * this.size)) continue;
+        for (let k = 0; k < 3; ++k) w[k] /= length;
+        const [u, v] = across(w);
+        color.lerpColors(this.colors.open, this.colors.accent, (i + 1 - first) / Math.max(end - first - 1, 1));
+        this.ways.add(u, v, w, thick, thick, length, way[3 * i], way[3 * i + 1], way[3 * i + 2], color);
+      }
+    }
+  }
+
+  draw(show: Show, frame: Frame, poses: Poses, selected: number, trails: Trails | null, from: number, to: number): void {
+    const pools = [this.points, this.shafts, this.heads, this.cones, this.network, this.ways, this.balls, this.sticks, this.boxes];
     for (const pool of pools) pool.begin();
     const wanted = show.points || show.forces || show.cones;
     if (wanted) this.drawContacts(show, frame.contacts);
     if (show.network) this.drawNetwork(poses, frame.contacts);
     if (show.com) this.drawCenters(poses);
+    if (show.trails && trails) this.drawTrails(trails, from, to);
     if (show.frames) this.drawFrames(poses, selected);
     if (show.axes) this.drawAxes(poses, selected > 0 ? this.model.joints.filter((j) => j.body === selected) : this.model.joints);
     if (show.inertia) this.drawInertia(poses);
@@ -365,6 +407,10 @@ export class Overlays {
 
   arrows(): number {
     return this.shafts.count;
+  }
+
+  segments(): number {
+    return this.ways.count;
   }
 
   lines(): number {

@@ -4,8 +4,10 @@ import { ConvexGeometry } from 'three/examples/jsm/geometries/ConvexGeometry.js'
 import { floats, integers, type Model, type Shape } from './data';
 import { compose, type Poses } from './kinematics';
 
-// Muted tones for bodies that have no color of their own.
+// Muted tones for bodies that have no color of their own: one per mechanism, a little lighter and
+// darker from body to body.
 const PALETTE = ['#7d97a8', '#b5a284', '#8aa398', '#a9898c', '#8f93ad', '#a7ac8d'];
+const LIGHTER = [0, 0.05, -0.04, 0.025, -0.02];
 const FIXED = '#9aa5ad';
 
 interface Slot {
@@ -26,6 +28,16 @@ function hasOwnColor(shape: Shape): boolean {
   const [r, g, b] = shape.color;
   const grey = Math.abs(r - g) < 1e-3 && Math.abs(g - b) < 1e-3;
   return !(grey && (Math.abs(r - 0.6) < 1e-3 || Math.abs(r - 0.5) < 1e-3));
+}
+
+// The body at the root of each body's mechanism.
+export function rootsOf(model: Model): number[] {
+  const roots: number[] = [];
+  model.bodies.forEach((body, i) => {
+    const parent = body.parent > 0 ? model.bodies[body.parent - 1] : undefined;
+    roots.push(parent?.moves ? roots[body.parent - 1] : i + 1);
+  });
+  return roots;
 }
 
 // A geometry of unit size and how it is stretched, or one of its own where stretching is not enough.
@@ -105,7 +117,8 @@ export class Shapes {
   private accent = new THREE.Color('#d98a3d');
   private opacity = 1;
 
-  constructor(private readonly model: Model) {}
+  // tint: one color for all, as of a ghost.
+  constructor(private readonly model: Model, private readonly tint: THREE.Color | null = null) {}
 
   // Shapes that collide, or those that are not hidden; of bodies that have only hidden ones, all.
   build(collision: boolean): void {
@@ -113,14 +126,18 @@ export class Shapes {
     const shown = new Set(this.model.shapes.filter((s) => !s.hidden && s.color[3] > 0).map((s) => s.body));
     const made = new Map<string, Slot[]>();
     const makers = new Map<string, () => THREE.BufferGeometry>();
+    const roots = rootsOf(this.model);
+    const order = new Map([...new Set(roots)].map((root, k) => [root, k]));
     this.model.shapes.forEach((shape, i) => {
       const d = shape.kind === 'plane' ? null : describe(this.model, shape);
       const wanted = collision ? !shape.visual : !shape.hidden || !shown.has(shape.body);
       if (!d || !wanted || shape.color[3] === 0) return;
       const body = this.model.bodies[shape.body - 1];
       const color = new THREE.Color();
-      if (hasOwnColor(shape)) color.setRGB(shape.color[0], shape.color[1], shape.color[2], THREE.SRGBColorSpace);
-      else color.set(!body || !body.moves ? FIXED : PALETTE[(shape.body - 1) % PALETTE.length]);
+      if (this.tint) color.copy(this.tint);
+      else if (hasOwnColor(shape)) color.setRGB(shape.color[0], shape.color[1], shape.color[2], THREE.SRGBColorSpace);
+      else if (!body || !body.moves) color.set(FIXED);
+      else color.set(PALETTE[order.get(roots[shape.body - 1])! % PALETTE.length]).offsetHSL(0, 0, LIGHTER[(shape.body - roots[shape.body - 1]) % LIGHTER.length]);
       const key = `${d.key}|${shape.color[3] < 1 ? i : ''}`;
       makers.set(key, d.make);
       if (!made.has(key)) made.set(key, []);
@@ -186,11 +203,12 @@ export class Shapes {
   }
 
   // The body under a ray: its number, and the point.
-  hit(ray: THREE.Raycaster): { body: number; point: THREE.Vector3; distance: number } | null {
+  hit(ray: THREE.Raycaster): { body: number; shape: number; point: THREE.Vector3; distance: number } | null {
     const found = ray.intersectObjects(this.groups.map((g) => g.mesh), false)[0];
     if (!found || found.instanceId === undefined) return null;
     const group = this.groups.find((g) => g.mesh === found.object)!;
-    return { body: group.slots[found.instanceId].body, point: found.point, distance: found.distance };
+    const { body, shape } = group.slots[found.instanceId];
+    return { body, shape, point: found.point, distance: found.distance };
   }
 
   count(): number {
@@ -225,26 +243,61 @@ export function writeMatrix(m: Float32Array, o: number, p: ArrayLike<number>, s:
   m[o + 15] = 1;
 }
 
-// Half the diagonal of what a body's shapes span, and the box of everything that is not a plane.
+// Corners of the box around a shape in its own frame: the lowest, then the highest.
+function corners(model: Model, shape: Shape): [number[], number[]] | null {
+  const [x, y, z] = shape.size;
+  const r = shape.rounding ?? 0;
+  const half = (a: number, b: number, c: number): [number[], number[]] => [[-a, -b, -c], [a, b, c]];
+  switch (shape.kind) {
+    case 'plane':
+    case 'none':
+      return null;
+    case 'sphere':
+      return half(x, x, x);
+    case 'capsule':
+      return half(x, x, x + y);
+    case 'cylinder':
+      return half(x + r, x + r, y + r);
+    case 'field':
+      return shape.field ? half(shape.field.sizeX, shape.field.sizeY, shape.field.depth) : null;
+    case 'hull':
+    case 'mesh': {
+      if (shape.mesh === undefined) return null;
+      const v = floats(model.meshes[shape.mesh].v);
+      const low = [Infinity, Infinity, Infinity];
+      const high = [-Infinity, -Infinity, -Infinity];
+      for (let i = 0; i < v.length; ++i) {
+        low[i % 3] = Math.min(low[i % 3], v[i]);
+        high[i % 3] = Math.max(high[i % 3], v[i]);
+      }
+      return v.length > 0 ? [low, high] : null;
+    }
+    default:
+      return half(x + r, y + r, z + r);
+  }
+}
+
+// Box of everything that is not a plane, and half its diagonal.
 export function bounds(model: Model, poses: Poses): { center: THREE.Vector3; radius: number } {
   const box = new THREE.Box3();
   const p = new Float64Array(7);
+  const boxes = new Map<number, [number[], number[]] | null>();
+  const m = new Float32Array(16);
+  const v = new THREE.Vector3();
   for (const shape of model.shapes) {
-    if (shape.kind === 'plane' || shape.kind === 'none') continue;
-    let reach = Math.hypot(shape.size[0], shape.size[1], shape.size[2]);
-    if (shape.kind === 'sphere') reach = shape.size[0];
-    if (shape.kind === 'capsule') reach = shape.size[0] + shape.size[1];
-    if (shape.mesh !== undefined) {
-      const v = floats(model.meshes[shape.mesh].v);
-      reach = 0;
-      for (let i = 0; i + 2 < v.length; i += 3) reach = Math.max(reach, Math.hypot(v[i], v[i + 1], v[i + 2]));
-    }
-    if (shape.field) reach = Math.hypot(shape.field.sizeX, shape.field.sizeY);
-    compose(poses, 7 * shape.body, shape.pose, 0, p, 0);
+    const key = shape.mesh ?? -1;
+    const found = key >= 0 && boxes.has(key) ? boxes.get(key)! : corners(model, shape);
+    if (key >= 0) boxes.set(key, found);
+    if (!found) continue;
+    const reach = Math.hypot(...found[1].map((x, k) => Math.max(Math.abs(x), Math.abs(found[0][k]))));
     const moves = shape.body > 0 && model.bodies[shape.body - 1].moves;
     if (!moves && reach > 20) continue; // floors
-    box.expandByPoint(new THREE.Vector3(p[0] - reach, p[1] - reach, p[2] - reach));
-    box.expandByPoint(new THREE.Vector3(p[0] + reach, p[1] + reach, p[2] + reach));
+    compose(poses, 7 * shape.body, shape.pose, 0, p, 0);
+    writeMatrix(m, 0, p, [1, 1, 1]);
+    for (let k = 0; k < 8; ++k) {
+      const [x, y, z] = [0, 1, 2].map((i) => found[(k >> i) & 1][i]);
+      box.expandByPoint(v.set(m[0] * x + m[4] * y + m[8] * z + m[12], m[1] * x + m[5] * y + m[9] * z + m[13], m[2] * x + m[6] * y + m[10] * z + m[14]));
+    }
   }
   if (box.isEmpty()) return { center: new THREE.Vector3(0, 0, 0.5), radius: 1 };
   const size = box.getSize(new THREE.Vector3());

@@ -55,10 +55,21 @@ void main() {
   #include <colorspace_fragment>
 }`;
 
+const FIELD_OF_VIEW = 40; // vertical [degrees]
+
+// Whether the browser draws on the processor, where a first picture with all shadows takes seconds.
+export function isSoftware(): boolean {
+  const g = document.createElement('canvas').getContext('webgl2');
+  const info = g?.getExtension('WEBGL_debug_renderer_info');
+  const name = g && info ? String(g.getParameter(info.UNMASKED_RENDERER_WEBGL)) : '';
+  g?.getExtension('WEBGL_lose_context')?.loseContext();
+  return /swiftshader|llvmpipe|software|basic render/i.test(name);
+}
+
 export class Stage {
   readonly scene = new THREE.Scene();
   readonly renderer: THREE.WebGLRenderer;
-  readonly camera = new THREE.PerspectiveCamera(40, 1, 0.01, 1000);
+  readonly camera = new THREE.PerspectiveCamera(FIELD_OF_VIEW, 1, 0.01, 1000);
   readonly controls: OrbitControls;
   readonly element = document.createElement('div');
   private sun = new THREE.DirectionalLight('#fffaf2', 2);
@@ -71,7 +82,7 @@ export class Stage {
 
   constructor(private quality = 2) {
     this.renderer = new THREE.WebGLRenderer({ antialias: quality > 0, preserveDrawingBuffer: true });
-    this.renderer.setPixelRatio(quality > 0 ? Math.min(window.devicePixelRatio, 2) : 0.5);
+    this.renderer.setPixelRatio(quality > 0 ? Math.min(window.devicePixelRatio, quality) : 0.5);
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
     this.element.className = 'view';
@@ -110,7 +121,7 @@ export class Stage {
       }),
     );
     this.setShadows(true);
-    this.sun.shadow.mapSize.set(2048, 2048);
+    this.sun.shadow.mapSize.setScalar(1024 * quality || 1024);
     this.sun.shadow.radius = 4;
     this.scene.add(this.sky, this.fill, this.sun, this.sun.target, this.grid);
     this.setTheme('light');
@@ -199,6 +210,14 @@ export class Stage {
     this.sun.shadow.map = null;
     this.setShadows(this.wantsShadows);
     return true;
+  }
+
+  // Of a camera of the model [degrees]; 0: as usual.
+  setFov(degrees: number): void {
+    const fov = degrees > 0 ? degrees : FIELD_OF_VIEW;
+    if (this.camera.fov === fov) return;
+    this.camera.fov = fov;
+    this.camera.updateProjectionMatrix();
   }
 
   setGrid(on: boolean): void {

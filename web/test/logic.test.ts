@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { envelope, findPlot, forceOn, plotIds } from '../src/chart';
+import { envelope, findPlot, forceOn, plotIds, Span, toCsv } from '../src/chart';
 import { Clock, formatTime } from '../src/clock';
 import { decode, decodeLive, Live, type Frame, type Model, type Source } from '../src/data';
-import { across, convexHull, inertiaBox, mass, quantile, withUnit } from '../src/geometry';
+import { across, convexHull, inertiaBox, mass, quantile, ticks, withUnit } from '../src/geometry';
+import { Kinematics } from '../src/kinematics';
+import { isCovered } from '../src/labels';
 import { readLink, writeLink } from '../src/link';
 import { findMarks } from '../src/marks';
 import { principal } from '../src/overlays';
+import { rootsOf } from '../src/shapes';
+import { tracked, Trails } from '../src/trails';
 
 const empty: Model = { name: 'm', nq: 0, nv: 0, mass: 1, bodies: [], joints: [], meshes: [], shapes: [], frames: [], actuators: [], sensors: [], keys: [] };
 const frame = (time: number, part: Partial<Frame> = {}): Frame => ({
@@ -67,7 +71,7 @@ describe('clock', () => {
 describe('links', () => {
   it('come back as they were', () => {
     const link = { time: 1.25, eye: [1, 2, 3], target: [0, 0, 0.5], body: 'left foot', show: ['forces', 'grid'] };
-    expect(readLink(writeLink(link))).toEqual({ ...link, play: undefined });
+    expect(readLink(writeLink(link))).toEqual({ ...link, camera: undefined, play: undefined });
   });
 
   it('ignore nonsense', () => {
@@ -90,8 +94,33 @@ describe('charts', () => {
   it('keep every peak', () => {
     const values = new Float64Array(1000);
     values[537] = 9;
-    expect(Math.max(...envelope(values, 50).high)).toBe(9);
-    expect(envelope([5], 10).low[0]).toBe(5);
+    const times = values.map((_, i) => 0.01 * i);
+    expect(Math.max(...envelope(times, values, 0, 9.99, 50).high)).toBe(9);
+    expect(Math.max(...envelope(times, values, 6, 7, 50).high)).toBe(0); // the peak is outside
+    expect(Math.max(...envelope(times, values, 5.3, 5.4, 100).high)).toBe(9);
+    expect(envelope([0], [5], 0, 0, 10).low[0]).toBe(5);
+  });
+
+  it('zoom about a time and move within the ends', () => {
+    const span = new Span();
+    let drawn = 0;
+    span.watch(() => (drawn += 1));
+    span.zoom(4, 0.5, 0, 10);
+    expect(span.range).toEqual([2, 7]); // 4 stays where it is
+    span.move(9, 0, 10);
+    expect(span.range).toEqual([5, 10]);
+    span.zoom(6, 100, 0, 10);
+    expect([span.range, drawn]).toEqual([null, 3]);
+  });
+
+  it('give their numbers as text', () => {
+    expect(toCsv(['a', 'b, c'], [0, 0.5], [[1, 2], [3, 4]])).toBe('time,a,"b, c"\n0,1,3\n0.5,2,4\n');
+  });
+
+  it('have round ticks', () => {
+    expect(ticks(0.03, 1.02, 5)).toEqual([0.2, 0.4, 0.6000000000000001, 0.8, 1]);
+    expect(ticks(-3, 3, 3)).toEqual([-2, 0, 2]);
+    expect(ticks(1, 1, 5)).toEqual([]);
   });
 
   it('sum forces with their sign', () => {
@@ -208,5 +237,39 @@ describe('data', () => {
     expect(live.time(0)).toBe(1);
     live.add(frame(0.5));
     expect(live.count()).toBe(1);
+  });
+});
+
+const body = (name: string, parent: number, moves: boolean) => ({ name, parent, pose: [0, 0, 0, 1, 0, 0, 0], mass: 1, com: [0, 0, 0], inertia: [1, 1, 1, 0, 0, 0], moves });
+
+describe('mechanisms', () => {
+  const bodies = [body('table', 0, false), body('arm', 1, true), body('hand', 2, true), body('ball', 0, true)];
+
+  it('are told apart by the body at their root', () => {
+    expect(rootsOf({ ...empty, bodies })).toEqual([1, 2, 2, 4]);
+    expect(tracked({ ...empty, bodies }, 0)).toEqual([2, 4]);
+    expect(tracked({ ...empty, bodies }, 3)).toEqual([3]);
+  });
+
+  it('leave trails', () => {
+    const slide = { name: 'x', body: 1, kind: 'prismatic' as const, q: 0, nq: 1, v: 0, nv: 1, anchor: [0, 0, 0], axis: [1, 0, 0], ref: 0 };
+    const model = { ...empty, nq: 1, nv: 1, bodies: [body('cart', 0, true)], joints: [slide] };
+    const frames = Array.from({ length: 11 }, (_, i) => frame(0.1 * i, { q: Float32Array.from([2 * i]) }));
+    const trails = new Trails(model, new Kinematics(model));
+    trails.update({ ...source(frames), model }, 0);
+    expect([trails.bodies, trails.times.length, trails.points[0][30]]).toEqual([[1], 11, 20]);
+    expect(trails.between(0.25, 0.6)).toEqual([3, 7]);
+    frames.push(frame(1.1, { q: Float32Array.from([22]) }));
+    trails.update({ ...source(frames), model }, 0);
+    expect([trails.times.length, trails.points[0][33]]).toEqual([12, 22]);
+  });
+});
+
+describe('labels', () => {
+  it('leave out what would cover another', () => {
+    const drawn = [{ x: 10, y: 10, width: 40 }];
+    expect(isCovered({ x: 40, y: 15, width: 30 }, drawn)).toBe(true);
+    expect(isCovered({ x: 51, y: 15, width: 30 }, drawn)).toBe(false);
+    expect(isCovered({ x: 10, y: 26, width: 40 }, drawn)).toBe(false);
   });
 });
