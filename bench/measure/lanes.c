@@ -15,7 +15,7 @@
 
 enum { rg_recordEvery = 3, rg_mostPoints = 400 };
 
-// What an impulse belongs to.
+// Contact point that an impulse acts at.
 typedef struct rgPointKey {
     int32_t shapeA, shapeB;
     uint32_t feature;

@@ -42,7 +42,7 @@ rgPose fromBullet(const btTransform& at) {
     return rgPose{fromBullet(at.getOrigin()), rgQuat{q.w(), q.x(), q.y(), q.z()}};
 }
 
-// What a collision object of Bullet's stands for.
+// Shapes that one collision object of Bullet's has.
 struct Part {
     const rgPeerScene* scene;
     std::vector<int> shapes; // from 0

@@ -69,7 +69,7 @@ Eigen::Isometry3d toDart(const rgPose& pose) {
 
 // ---- shapes
 
-// Who meets whom is the model's matter.
+// Pairs of shapes collide as in the model.
 struct Filter : dart::collision::CollisionFilter {
     const DartWorld* own;
 
@@ -85,7 +85,7 @@ struct Filter : dart::collision::CollisionFilter {
     }
 };
 
-// Whether its own detector has all shapes.
+// True if DART's own detector has all shapes.
 bool isBoxesAndBalls(const rgPeerScene* scene) {
     bool plain = true;
     for (int i = 0; i < scene->info.shapeCount; ++i) {

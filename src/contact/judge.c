@@ -347,7 +347,9 @@ rgResult rgJudge(const rgContactProblem* problem, const rgLayout* layout, rgCont
                  const double* lambda, rgArena* arena, rgResidual* residual, double* islands) {
     rgJudgeWork work = {.problem = problem, .layout = layout, .arena = arena, .residuals = islands};
     rgResult result = rgJudge_Read(&work, model, lambda);
-    result = result == rg_ok ? rgFindReferences(&work, model) : result;
+    if (result == rg_ok) {
+        result = rgFindReferences(&work, model);
+    }
     if (result != rg_ok) {
         return result;
     }
@@ -405,7 +407,9 @@ rgResult rgContactProblem_Velocity(const rgContactProblem* problem, const double
     rgArena_Init(&arena, NULL);
     rgLayout layout;
     result = rgBuildLayout(problem, true, &arena, &layout);
-    result = result == rg_ok ? rgJudgeVelocity(problem, &layout, lambda, &arena, sigma) : result;
+    if (result == rg_ok) {
+        result = rgJudgeVelocity(problem, &layout, lambda, &arena, sigma);
+    }
     rgArena_Free(&arena);
     return result;
 }

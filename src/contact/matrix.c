@@ -96,12 +96,13 @@ rgResult rgMatrix_Init(rgMatrix* matrix, const rgCoupling* coupling, const rgKer
                          .blockStart = coupling->blockStart,
                          .dense = coupling->count < 0,
                          .factor = factor};
-    rgResult result = rg_ok;
     if (matrix->dense) {
         rgMatrix_Resize(matrix, n);
-    } else {
-        result = rgMatrix_FindPattern(matrix, coupling, arena);
-        result = result == rg_ok ? rgMatrix_Analyse(matrix) : result;
+        return rgMatrix_AllocateValues(matrix, arena);
+    }
+    rgResult result = rgMatrix_FindPattern(matrix, coupling, arena);
+    if (result == rg_ok) {
+        result = rgMatrix_Analyse(matrix);
     }
     return result == rg_ok ? rgMatrix_AllocateValues(matrix, arena) : result;
 }

@@ -152,7 +152,9 @@ static rgResult rgMakeContactSpace(const rgSystemDef* def, const rgSystem* syste
                                .moved = RG_TAKE(def->arena, double, n)};
     rgResult result =
         rgMatrix_Init(&(*space)->G, coupling, system->kernels, def->factor, def->arena);
-    result = result == rg_ok ? rgMatrix_InitLike(&(*space)->K, &(*space)->G, def->arena) : result;
+    if (result == rg_ok) {
+        result = rgMatrix_InitLike(&(*space)->K, &(*space)->G, def->arena);
+    }
     return def->arena->failed ? rg_errorMemory : result;
 }
 
@@ -175,7 +177,9 @@ rgResult rgMakeSparse(const rgSystemDef* def, rgSystem* system) {
     rgContactSpace* space;
     rgCoupling coupling = {system->blockCount, system->blockStart, 0, NULL, NULL};
     rgResult result = rgFindCoupling(def, system, &coupling);
-    result = result == rg_ok ? rgMakeContactSpace(def, system, &coupling, &space) : result;
+    if (result == rg_ok) {
+        result = rgMakeContactSpace(def, system, &coupling, &space);
+    }
     if (result == rg_ok) {
         rgFillFromRows(def, system, &space->G);
         rgFinish(def, system, space);

@@ -216,7 +216,9 @@ rgResult rgWhitened_Fill(rgWhitened* rows, const rgSystemDef* def, const rgSyste
     merge = rows->nv > 0 &&
             (merge || rows->partCount == 1 ||
              (result == rg_ok && rgWhitened_Density(rows, system) > RG_DENSE_FILL_RATIO));
-    result = result == rg_ok ? rgWhitened_Allocate(rows, def, system, merge) : result;
+    if (result == rg_ok) {
+        result = rgWhitened_Allocate(rows, def, system, merge);
+    }
     if (result != rg_ok) {
         return result;
     }

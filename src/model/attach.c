@@ -310,7 +310,7 @@ static void rgAttachment_AddOthers(rgAttachment* a) {
     }
 }
 
-// Where the other's world is in ours, while nothing moves.
+// Pose of the other model's world in this one at its reference configuration.
 static rgPose rgAttachment_WorldPose(const rgAttachment* a) {
     rgPose pose = a->pose;
     for (int body = a->base.index1; body > 0; body = a->def->bodies[body - 1].parent.index1) {

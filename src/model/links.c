@@ -209,7 +209,7 @@ static int rgLinkBuilder_Append(rgLinkBuilder* b, int joint, rgLink link, rgPose
     return index;
 }
 
-// Where the building of a body's chain of links stands.
+// Last link of a body's chain so far.
 typedef struct rgChain {
     int link;
     rgPose body; // the body's frame in that link's frame

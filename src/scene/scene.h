@@ -1,4 +1,4 @@
-// How scenes are put together: a builder that collects bodies and their start state, and the table
+// Scenes in the making: a builder that collects bodies and their start state, and the table
 // entry of a scene.
 #pragma once
 #include "rigor/scene.h"

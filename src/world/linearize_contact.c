@@ -239,7 +239,7 @@ static void rgFillColumns(const rgWorld* world, rgLinearization* l, const rgSide
     }
 }
 
-// What a contact's rows see of velocities: those of B past A at the point.
+// Velocity of B less that of A at the point of a contact.
 typedef struct rgRelative {
     rgVec3 linear, angular;
 } rgRelative;

@@ -120,7 +120,8 @@ static void rgLead(rgWorld* world, const rgDerivatives* columns, const double* d
     }
 }
 
-// How far along, by the largest change of each kind; 0: the direction is of parameters alone.
+// Length of the increment along a direction, by the largest change of each kind; 0: a direction of
+// parameters alone.
 static double rgWayAlong(const rgWorld* world, const rgDerivatives* columns,
                          const double* direction) {
     int n = world->model->vCount, u = world->model->info.actuatorCount;

@@ -43,7 +43,7 @@ void rgLinearize_Laws(rgWorld* world, rgLinearization* l) {
 
 // ---- accelerations and loads of one pass of inverse dynamics
 
-// Where a tree's free motion starts from: V, or what stands in its place.
+// Velocity from which a tree's free motion starts: V, or the projected one of a fast tree.
 double rgLinearize_BaseVelocity(const rgWorld* world, const rgLinearization* l, int dof) {
     rgTreeLaw law = l->laws[world->constraints.treeOfDof[dof]];
     return law == rg_treeFast   ? world->fast.projectedV[dof]

@@ -196,7 +196,7 @@ static void rgByBody(rgWorld* world, rgLinearization* l, const rgQuantity* of, i
 
 // ---- joints and gains
 
-// What a spring and damper of a degree of freedom gain by their stiffness or damping.
+// Force of the spring and damper of a degree of freedom, by stiffness or damping.
 static void rgByDofSpring(const rgWorld* world, rgLinearization* l, int dof, double stretch,
                           bool damping, double scale, int column) {
     double dt = world->settings.dt, v = world->kinematics.v[dof];

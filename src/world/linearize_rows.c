@@ -398,8 +398,8 @@ static rgBiasSlope rgPointBiasSlope(const rgWorld* world, const rgFlow* flow, in
     return out;
 }
 
-// What is foreseen turns with joints, t' = t x angle: of a row by the velocity of the bias, to that
-// by Q.
+// Predicted tangents turn with joints, t' = t x angle: adds the derivative of a row by the velocity
+// of the bias to that by Q.
 static void rgTurnPredicted(const rgWorld* world, const rgLinearization* l, const double* byV,
                             double* byQ) {
     const rgModel* model = world->model;
@@ -564,7 +564,7 @@ static rgLawSlope rgRigidSlope(rgWorld* world, rgLinearization* l, const rgConta
     return slope;
 }
 
-// Where a contact's law has terms that are constants here.
+// Count terms of a contact's law that are constants here.
 static void rgFreezeContact(const rgWorld* world, rgLinearization* l, const rgContactPoint* point,
                             const rgMaterial* material) {
     const rgVec3 slip = point->curvatureSlip;

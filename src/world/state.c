@@ -446,7 +446,9 @@ rgResult rgWorld_Restore(rgWorld* world, const void* bytes, size_t byteCount) {
     }
     rgResult result = rgMemory_Reserve(&world->warmStart, &world->heap.allocator, header.pairCount,
                                        header.contactCount);
-    result = result == rg_ok ? rgWorld_ReadChanges(world, changed, changes) : result;
+    if (result == rg_ok) {
+        result = rgWorld_ReadChanges(world, changed, changes);
+    }
     if (result != rg_ok) {
         return result;
     }
