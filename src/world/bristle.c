@@ -1,6 +1,6 @@
 // Bristles: elastic tangential displacements of sticking points. They move with the contact frame,
 // give bias and compliance of the tangential rows, and are dragged along by slip.
-// constraints.19-23.
+// constraints.19-22.
 #include "math/sincos.h"
 #include "world/world.h"
 
@@ -79,32 +79,4 @@ rgVec3 rgNextBristle(const rgWorld* world, const rgContactPoint* point) {
         next[k] = (d * s[k] - sticking[k] * (bound / length)) / gain;
     }
     return rgAddScaled(rgScale(next[0], point->tangent1), next[1], point->tangent2);
-}
-
-// constraints.23: Rigid normals leave open which points of a face carry, and rounding of gaps may
-// choose; but tangential springs know their points. A compliance that is small against G spreads
-// the force evenly.
-static void rgSharePair(rgConstraintSet* constraints, const rgKinematics* kinematics,
-                        const rgContactSet* contacts, int first, int count) {
-    rgRows* rows = &constraints->rows;
-    for (int i = first; i < first + count; ++i) {
-        int normal = contacts->points[i].firstRow + 2;
-        if (rows->compliance[normal] == 0 && contacts->points[i].gap <= 0) {
-            double G;
-            rgRows_Delassus(rows, kinematics, normal, 1, &G);
-            rows->compliance[normal] = RG_SHARING_COMPLIANCE_RATIO * G;
-            if (!contacts->points[i].mayHit) { // proximal: bodies at rest do not sink
-                rows->bias[normal] -= rows->compliance[normal] * rows->lambda[normal];
-            }
-        }
-    }
-}
-
-void rgShareNormals(rgConstraintSet* constraints, const rgKinematics* kinematics,
-                    rgContactSet* contacts) {
-    for (int i = 0; i < contacts->pointCount; i += contacts->points[i].pointCount) {
-        if (rgHasBristle(&contacts->points[i]) && contacts->points[i].pointCount > 1) {
-            rgSharePair(constraints, kinematics, contacts, i, contacts->points[i].pointCount);
-        }
-    }
 }

@@ -47,7 +47,7 @@ static rgSpatial rgBeltVelocity(const rgModel* model, const rgCollider* collider
 }
 
 // Relative velocity at a point that does not depend on v: kinematic bodies and belts
-// (constraints.26).
+// (constraints.25).
 static void rgSetContactDrift(rgConstraintSet* constraints, const rgKinematics* kinematics,
                               rgContactSet* contacts, const rgContactPoint* point) {
     const rgCollider *A = &contacts->colliders[point->colliderA],

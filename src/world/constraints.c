@@ -167,7 +167,6 @@ static rgResult rgAssembleRows(rgStep* step) {
     if (step->resumes) {
         rgConstraintSet_LoadPassImpulses(&world->constraints, &world->contacts, &world->warmStart);
     }
-    rgShareNormals(&world->constraints, &world->kinematics, &world->contacts);
     memcpy(rows->freeVelocity, rows->bias, (size_t)n * sizeof(double));
     rgRows_AddSpeeds(rows, world->free.v, rows->freeVelocity);
     result =

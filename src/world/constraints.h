@@ -155,9 +155,6 @@ int rgRowIsland(const rgConstraintSet* constraints, int row);
 // ---- bristle.c
 // Tangential springs of the contact rows.
 void rgAddBristles(rgWorld* world);
-// Regularize normals of a pair that share its load, once impulses are loaded.
-void rgShareNormals(rgConstraintSet* constraints, const rgKinematics* kinematics,
-                    rgContactSet* contacts);
 // Elastic displacement after the step, from the impulses and v+.
 rgVec3 rgNextBristle(const rgWorld* world, const rgContactPoint* point);
 

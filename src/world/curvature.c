@@ -1,6 +1,6 @@
 // Curvature of the paths of contact points. Velocities continue along straight lines, but turning
 // bodies move their points on arcs: two points that turn together would come apart by half the
-// square of the angle. constraints.24, constraints.25.
+// square of the angle. constraints.23, constraints.24.
 #include "world/world.h"
 
 // One side of a contact.
@@ -37,7 +37,7 @@ rgVec3 rgKinematics_PointBias(const rgKinematics* kinematics, int link, rgVec3 p
     return rgAdd(rgAdd(B->linear, rgCross(B->angular, arm)), rgCross(V->angular, velocity));
 }
 
-// constraints.24 to all orders: the point after a step with v, less the end of a straight line,
+// constraints.23 to all orders: the point after a step with v, less the end of a straight line,
 // over the step.
 static rgVec3 rgSide_CurvatureSlip(const rgKinematics* kinematics, const rgReadout* readout,
                                    double dt, const rgSide* side) {
@@ -53,7 +53,7 @@ static rgVec3 rgSide_CurvatureSlip(const rgKinematics* kinematics, const rgReado
     return rgSub(rgScale(1 / dt, moved), side->velocity);
 }
 
-// constraints.25: Share of rolling: the point of contact of rolling bodies moves over their
+// constraints.24: Share of rolling: the point of contact of rolling bodies moves over their
 // surfaces and has no curvature slip; points that touch for an instant have it.
 static double rgContactSet_RollingShare(const rgContactSet* contacts,
                                         const rgKinematics* kinematics,
@@ -83,7 +83,7 @@ static rgVec3 rgWorld_PointCurvatureSlip(const rgWorld* world, const rgContactPo
                   rgSide_CurvatureSlip(&world->kinematics, world->readout, world->settings.dt, &A))
             : rgSub(rgKinematics_PointBias(&world->kinematics, B.link, point->position),
                     rgKinematics_PointBias(&world->kinematics, A.link, point->position));
-    arc = exact ? arc : rgScale(0.5 * world->settings.dt, arc); // constraints.24
+    arc = exact ? arc : rgScale(0.5 * world->settings.dt, arc); // constraints.23
     rgVec3 slip = rgSub(rgSub(B.velocity, A.velocity), arc);
     slip = rgAddScaled(slip, -rgDot(slip, point->normal), point->normal);
     arc = rgAddScaled(arc, -0.25 * world->settings.dt, rgCross(rgAdd(A.spin, B.spin), slip));

@@ -454,7 +454,7 @@ static void rgListProjected(const rgWorld* world, rgLinearization* l) {
         }
         double slope = fabs(gap) < 2 * RG_SLOP ? 0 : 1;
         rgOpenProjected(l, line->row, rgProjectedShare(world, line->end), ahead, slope,
-                        RG_SHARING_COMPLIANCE_RATIO);
+                        RG_PROJECT_COMPLIANCE_RATIO);
     }
     for (int r = 0; r < p->loopRowCount && l->projectedCount < l->projectedCapacity; ++r) {
         rgOpenProjected(l, -1 - r, 1, 0, 0, p->rows.compliance[r]);

@@ -145,7 +145,7 @@ static rgResult rgProjection_AddHalfLines(rgWorld* world) {
             continue;
         }
         p->rows.gap[row] = line->room;
-        p->rows.compliance[row] = RG_SHARING_COMPLIANCE_RATIO * G;
+        p->rows.compliance[row] = RG_PROJECT_COMPLIANCE_RATIO * G;
         p->rows.lambda[row] =
             RG_PROJECT_SHARE *
             rgConstraintSet_ProjectionImpulse(&world->constraints, &world->contacts, line->row);

@@ -43,13 +43,13 @@
 #define RG_CURVED_MOST_ANGLE 1   // [rad] in a step that corrections can follow. [t tunnel]
 #define RG_ROLLING_GAP_RATIO 10  // correction / (arm angle^2) of rolling; none: [t kinematic]
 #define RG_ROLLING_RUN_RATIO 0.1 // way of a point of contact / arm; x2: gains. [t rolling]
-#define RG_TOGETHER_FACTOR   20  // of constraints.25; x2: rolling starts sooner. [inh]
+#define RG_TOGETHER_FACTOR   20  // of constraints.24; x2: rolling starts sooner. [inh]
 
 // Compliances, relative to G.
 #define RG_RIGID_COMPLIANCE_RATIO   1e-9 // of loops. [t inverse]
 #define RG_SQUEEZE_COMPLIANCE_RATIO 1e-8 // of contacts that a kinematic body closes. [t kinematic]
 #define RG_DAMPED_COMPLIANCE_RATIO  1e-3 // of dragged and of open loops; x10: alike. [note]
-#define RG_SHARING_COMPLIANCE_RATIO 1e-6 // of normals, half lines that share; x10: [t bristle]
+#define RG_PROJECT_COMPLIANCE_RATIO 1e-6 // of half lines of the projection. [inh]
 #define RG_REGULARIZED_RATIO        1e-3 // slip / speed of a kinematic body, of a report. [inh]
 
 // Projection.

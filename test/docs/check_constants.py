@@ -53,8 +53,7 @@ TABLE = [
     # What limits.md says elsewhere.
     ("limits.md", "at most 2^31 worlds and {} parts", ("src/io/results.c", "RG_RESULTS_PARTS")),
     ("limits.md", "become up to {} convex parts that may fill hollows up to {%} % of the size", (DECOMPOSE, "maxHulls"), (DECOMPOSE, "tolerance")),
-    ("limits.md", "a compliance of {} of G and equalities {}", (STEP, "RG_SHARING_COMPLIANCE_RATIO"),
-     (STEP, "RG_RIGID_COMPLIANCE_RATIO")),
+    ("limits.md", "Equalities have a compliance of {} of G", (STEP, "RG_RIGID_COMPLIANCE_RATIO")),
     ("limits.md", "allows {%} % of the largest kinetic", (STEP, "RG_ANOMALY_ENERGY_RATIO")),
     ("limits.md", "its tolerance, {} of the residual", (SOLVER, "tolerance")),
     ("limits.md", "a manifold has at most {} ({} where the pair is fast)", (WORLD, "maxContactsPerPair"), ("include/rigor/collision.h", "RG_MANIFOLD_CAPACITY")),
@@ -87,7 +86,7 @@ TABLE = [
     ("theory/monitor.md", "An anomaly above {%} % of the largest kinetic energy + m ({} m/s)^2/2", (STEP, "RG_ANOMALY_ENERGY_RATIO"), (STEP, "RG_ANOMALY_SPEED")),
     # Projection.
     ("theory/projection.md", "a depth above {} m or with rigid loops take part", (STEP, "RG_SLOP")),
-    ("theory/projection.md", "R = {} G_rr", (STEP, "RG_SHARING_COMPLIANCE_RATIO")),
+    ("theory/projection.md", "R = {} G_rr", (STEP, "RG_PROJECT_COMPLIANCE_RATIO")),
     ("theory/projection.md", "by more than {} of the largest depth", (STEP, "RG_PROJECT_TOLERANCE_RATIO")),
     ("theory/projection.md", "all loops are one block of a pass (up to {} rows,", (STEP, "RG_LOOP_DENSE_ROWS")),
     ("theory/projection.md", "|phi| < {}. Half lines join", (STEP, "RG_LOOP_TOLERANCE")),
@@ -101,7 +100,6 @@ TABLE = [
     ("theory/constraints.md", "phi <= {} dt (|v| + |v_free|) + {}.", (STEP, "RG_IMPACT_SPEED_RATIO"), (STEP, "RG_SLOP")),
     ("theory/constraints.md", "R is at least {} trace(G_ii)/m", (STEP, "RG_RIGID_COMPLIANCE_RATIO")),
     ("theory/constraints.md", "(G_rr below {} of the mean)", (STEP, "RG_ROUNDING")),
-    ("theory/constraints.md", "get R_N = {} G_nn and gamma_n", (STEP, "RG_SHARING_COMPLIANCE_RATIO")),
     ("theory/constraints.md", "where that exceeds {} m/s", (STEP, "RG_CREEP_SPEED")),
     ("theory/constraints.md", "max(0, 1 - {} |w_B - w_A|", (STEP, "RG_TOGETHER_FACTOR")),
     # The plan of auto.
