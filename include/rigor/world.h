@@ -167,6 +167,11 @@ RG_API rgResult rgWorld_Forward(rgWorld* world, rgStepReport* report);
 /// means neutral or zero. The warm start and the anchors of contacts stay; reset clears them, with
 /// controls, forces and wrenches.
 RG_API rgResult rgWorld_SetState(rgWorld* world, const double* q, const double* v);
+/// Start the next solve from these impulses of the contacts of the last step, 6 numbers each as in
+/// rgContact.impulse and in the order of rgWorld_Contacts(). It matters where the answer is not
+/// unique. Refused unless a step made the contacts, all of them are given, and all numbers are
+/// finite.
+RG_API rgResult rgWorld_SetImpulses(rgWorld* world, const double* impulses, int contactCount);
 /// One body in world axes, all else as it is; the counterparts of rgWorld_BodyPose() and
 /// rgWorld_BodyVelocity(). For kinematic bodies, bodies with a free joint, and those fixed to one;
 /// their subtrees move with them. Others have joints that say where they are, which only q and

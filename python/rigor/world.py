@@ -570,6 +570,17 @@ class World(LiveArrays):
             result = lib.rgWorld_SetBodyVelocity(world, self.model._cid("body", body), velocity)
             check(result, f"velocity of body '{body}'")
 
+    def set_impulses(self, impulses: Any) -> None:
+        """Start the next solve from these impulses (contacts, 6) of the contacts of the last step.
+
+        Rows are as in `contacts["impulse"]`. It matters where the answer is not unique."""
+        made = np.ascontiguousarray(impulses, dtype=float)
+        if made.ndim != 2 or made.shape[1] != 6:
+            raise ValueError(f"impulses are (contacts, 6), not {made.shape}")
+        with self._guard as world:
+            check(lib.rgWorld_SetImpulses(world, pointer(made), made.shape[0]),
+                  "impulses of all contacts of the last step, all finite")
+
     # ---- readout
 
     def body_pose(self, body: Part) -> Pose:

@@ -216,14 +216,19 @@ static rgContact rgContactSet_ReadInactive(const rgContactSet* contacts,
 }
 
 // Points with rows and without, in the order in which they were found.
+// Whether inactive point w is listed before point i.
+static bool rgInactiveIsNext(const rgContactSet* contacts, int i, int w) {
+    return w < contacts->inactiveCount &&
+           (i == contacts->pointCount ||
+            rgPointBefore(&contacts->inactive[w], &contacts->points[i]));
+}
+
 static void rgWorld_ReadContacts(const rgWorld* world, rgContact* contacts) {
     if (world->contacts.inactiveCount > 0) {
         rgKinematics_SetLinkVelocities(&world->kinematics, world->next.v);
     }
     for (int i = 0, w = 0; i < world->contacts.pointCount || w < world->contacts.inactiveCount;) {
-        bool isInactive = w < world->contacts.inactiveCount &&
-                          (i == world->contacts.pointCount ||
-                           rgPointBefore(&world->contacts.inactive[w], &world->contacts.points[i]));
+        bool isInactive = rgInactiveIsNext(&world->contacts, i, w);
         *contacts++ = isInactive
                           ? rgContactSet_ReadInactive(&world->contacts, &world->kinematics,
                                                       &world->def, &world->contacts.inactive[w])
@@ -252,6 +257,27 @@ const rgContact* rgWorld_Contacts(const rgWorld* world, int* count) {
         *count = readout->contactCount;
     }
     return readout->contacts;
+}
+
+rgResult rgWorld_SetImpulses(rgWorld* world, const double* impulses, int contactCount) {
+    if (world == NULL || (impulses == NULL && contactCount > 0)) {
+        return rg_errorArgument;
+    }
+    const rgContactSet* contacts = &world->contacts;
+    int total = contacts->pointCount + contacts->inactiveCount;
+    if (contactCount != total || !rgNumbersAreFinite(impulses, 6 * total) ||
+        !rgWarmStart_HoldsPoints(&world->warmStart, contacts)) {
+        return rg_errorArgument;
+    }
+    for (int i = 0, w = 0; i + w < total; impulses += 6) {
+        if (rgInactiveIsNext(contacts, i, w)) {
+            w += 1; // nothing closes it, and it has no impulse
+        } else {
+            rgWarmStart_SetImpulse(&world->warmStart, contacts, i, impulses);
+            i += 1;
+        }
+    }
+    return rg_ok;
 }
 
 static void rgReadConstraints(const rgConstraintSet* constraints, double dt, rgReadout* readout) {

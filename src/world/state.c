@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static bool rgNumbersAreFinite(const double* x, int count) {
+bool rgNumbersAreFinite(const double* x, int count) {
     for (int i = 0; i < count; ++i) {
         if (!isfinite(x[i])) {
             return false;

@@ -32,6 +32,7 @@ static inline bool rgState_LinkIsDisabled(const rgState* state, const rgModel* m
     return tree >= 0 && state->asleep[tree] == 1;
 }
 
+bool rgNumbersAreFinite(const double* x, int count);
 bool rgState_Create(rgWorld* world);
 // Views of the parts of a block.
 void rgViewState(const rgSleep* sleep, const rgWarmStart* warmStart, const rgModel* model,

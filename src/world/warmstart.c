@@ -249,6 +249,23 @@ void rgWarmStart_ClearImpulses(rgWarmStart* warmStart, rgState* state) {
     memset(state->impulse, 0, (size_t)warmStart->slots.count * sizeof(double));
 }
 
+bool rgWarmStart_HoldsPoints(const rgWarmStart* warmStart, const rgContactSet* contacts) {
+    const rgMemory* memory = &warmStart->memories[0];
+    bool holds = memory->contactCount >= contacts->pointCount;
+    for (int i = 0; i < contacts->pointCount && holds; ++i) {
+        holds = memory->contacts[i].feature == contacts->points[i].feature;
+    }
+    return holds;
+}
+
+void rgWarmStart_SetImpulse(rgWarmStart* warmStart, const rgContactSet* contacts, int point,
+                            const double impulse[6]) {
+    rgContactMemory* memory = &warmStart->memories[0].contacts[point];
+    rgContactMemory made = rgPointMemory(&contacts->points[point], impulse);
+    memory->linear = made.linear;
+    memory->angular = made.angular;
+}
+
 void rgWarmStart_ClearEnergyTanks(rgWarmStart* warmStart) {
     for (int i = 0; i < warmStart->memories[0].pairCount; ++i) {
         warmStart->memories[0].pairs[i].energyTank = -1;

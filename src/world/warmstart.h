@@ -81,5 +81,10 @@ void rgWarmStart_StoreProjectionImpulse(rgWarmStart* warmStart, rgConstraintSet*
 // Make the next memory that of the state.
 void rgWarmStart_Commit(rgWarmStart* warmStart, rgState* state);
 void rgWarmStart_ClearImpulses(rgWarmStart* warmStart, rgState* state);
+// True if the points are those whose impulses the state holds: of a step, with nothing since.
+bool rgWarmStart_HoldsPoints(const rgWarmStart* warmStart, const rgContactSet* contacts);
+// Set the impulse of a point in the state.
+void rgWarmStart_SetImpulse(rgWarmStart* warmStart, const rgContactSet* contacts, int point,
+                            const double impulse[6]);
 // Mark all energy tanks as unknown: a state that was set may hold compressed springs.
 void rgWarmStart_ClearEnergyTanks(rgWarmStart* warmStart);

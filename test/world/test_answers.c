@@ -289,8 +289,56 @@ static void test_accuracy_of_a_wall(void** state) {
     rgDestroyModel(model);
 }
 
+// A cube that exactly fits between two walls has two answers: it falls, or the walls press on it
+// and friction holds it. Where the search starts decides.
+static void test_start_of_the_search(void** state) {
+    (void)state;
+    const double half = 0.1, dt = 1e-3;
+    Scene scene = SceneStart();
+    for (int i = 0; i < 2; ++i) {
+        Solid wall = SolidOf(rg_shapeBox, rgVec(half, half, half), 1,
+                             rgVec(i == 0 ? -2 * half : 2 * half, 0, 1));
+        wall.material.mu = 0.5;
+        SceneBody(&scene, &wall, (rgBodyId){0});
+    }
+    rgBodyId cube = SceneCube(&scene, half, 1, rgVec(0, 0, 1), 0.5);
+    rgWorldDef def = DefaultDef(dt);
+    SceneMake(&scene, &def);
+    double start[7];
+    memcpy(start, rgWorld_Positions(scene.world, NULL), sizeof(start));
+    SceneStep(&scene);
+    EXPECT_NEAR(rgWorld_BodyVelocity(scene.world, cube).linear.z, -SCENE_G * dt, 1e-9);
+
+    int count;
+    const rgContact* contacts = rgWorld_Contacts(scene.world, &count);
+    assert_int_equal(count, 8); // four on each side
+    double impulses[8 * 6] = {0};
+    for (int i = 0; i < count; ++i) {
+        rgVec3 hold = rgVec(0, 0, (contacts[i].bodyB.index1 == cube.index1 ? 1 : -1) / 8.0);
+        impulses[6 * i] = SCENE_G * dt * rgDot(hold, contacts[i].tangent1);
+        impulses[6 * i + 1] = SCENE_G * dt * rgDot(hold, contacts[i].tangent2);
+        impulses[6 * i + 2] = SCENE_G * dt;
+    }
+    assert_int_equal(rgWorld_SetState(scene.world, start, NULL), rg_ok);
+    assert_int_equal(rgWorld_SetImpulses(scene.world, impulses, count), rg_ok);
+    rgStepReport report = SceneStep(&scene);
+    assert_int_equal(report.contact.status, rg_contactSolved);
+    EXPECT_NEAR(rgWorld_BodyVelocity(scene.world, cube).linear.z, 0, 1e-6);
+
+    // All contacts of a step, and numbers.
+    assert_int_equal(rgWorld_SetImpulses(scene.world, impulses, count - 1), rg_errorArgument);
+    impulses[3] = NAN;
+    assert_int_equal(rgWorld_SetImpulses(scene.world, impulses, count), rg_errorArgument);
+    assert_int_equal(rgWorld_SetImpulses(scene.world, NULL, count), rg_errorArgument);
+    assert_int_equal(rgWorld_Reset(scene.world, (rgKeyId){0}), rg_ok);
+    impulses[3] = 0;
+    assert_int_equal(rgWorld_SetImpulses(scene.world, impulses, count), rg_errorArgument);
+    SceneEnd(&scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_start_of_the_search),
         cmocka_unit_test(test_table_legs),
         cmocka_unit_test(test_grasps_at_the_limit),
         cmocka_unit_test(test_grasp_forces_are_steady),
