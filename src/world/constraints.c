@@ -22,14 +22,24 @@ double rgRows_Mobility(const rgConstraintSet* constraints, const rgKinematics* k
     return sum;
 }
 
+double rgRows_SpringMobility(const rgConstraintSet* constraints, const rgKinematics* kinematics,
+                             int row) {
+    const rgRows* rows = &constraints->rows;
+    double most = 1;
+    for (int k = rows->rowStart[row]; k < rows->rowStart[row + 1]; ++k) {
+        most = fmax(most, kinematics->coupling[rows->column[k]]);
+    }
+    return most * rgRows_Mobility(constraints, kinematics, row);
+}
+
 // free.1 along a row
 rgLaw rgSpringLaw(const rgConstraintSet* constraints, const rgKinematics* kinematics, double dt,
                   int row, rgSoftness soft, double stretch, double command) {
     double k = soft.stiffness, d = soft.damping;
     int tree = constraints->treeOfDof[constraints->rows.column[constraints->rows.rowStart[row]]];
+    double mobility = rgRows_SpringMobility(constraints, kinematics, row);
     rgWeights w =
-        rgSpringWeights(kinematics->driftTime[tree],
-                        dt * (dt * k + d) * rgRows_Mobility(constraints, kinematics, row));
+        rgJointWeights(kinematics->driftTime[tree], dt * dt * k * mobility, dt * d * mobility);
     double R = 1 / (dt * (dt * k * w.ahead + d * w.share));
     double rate = rgRows_Speed(&constraints->rows, row, kinematics->v);
     double before = (d * (1 - w.share) + dt * k * (w.along - w.ahead)) * rate;

@@ -68,6 +68,9 @@ bool rgConstraintSet_LoopIsOpen(const rgConstraintSet* constraints, int row);
 rgLaw rgUnilateralLaw(double phi, double ahead);
 // Mobility 1/m along a row.
 double rgRows_Mobility(const rgConstraintSet* constraints, const rgKinematics* kinematics, int row);
+// 1/m of free.3 along a row.
+double rgRows_SpringMobility(const rgConstraintSet* constraints, const rgKinematics* kinematics,
+                             int row);
 // Spring and damper along a row with free length 0 at stretch: lambda = dt (command - force).
 rgLaw rgSpringLaw(const rgConstraintSet* constraints, const rgKinematics* kinematics, double dt,
                   int row, rgSoftness soft, double stretch, double command);

@@ -160,7 +160,7 @@ void rgAddCurvatureSlips(rgWorld* world) {
             bias[k] += point->rollingShare *
                        rgConstraintSet_RowProjectionChange(&world->constraints, &world->kinematics,
                                                            &world->fast, k,
-                                                           NULL); // fast trees: free.10
+                                                           NULL); // fast trees: free.12
         }
     }
 }

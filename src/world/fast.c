@@ -1,6 +1,6 @@
 // Trees that turn fast: instead of a bias, link velocities are transported from the start of the
 // step to its middle and end, and projected there on the motions of the joints. Energy never rises
-// by it. free.8-10, free.12.
+// by it. free.10-12, free.14.
 #include "world/project.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static rgVec3 rgSolveColumns3(const rgVec3 m[3], rgVec3 right) {
                  inverse * rgDot(m[0], rgCross(m[1], right)));
 }
 
-// free.8: I (w+ - w) = L x (w + w+) with L = time/4 I (w + w+): w + w+ is across the right side,
+// free.10: I (w+ - w) = L x (w + w+) with L = time/4 I (w + w+): w + w+ is across the right side,
 // so that energy stays for any L.
 static rgVec3 rgTurnRate(const rgSym3* I, rgVec3 w, double time) {
     if (I->xx == I->yy && I->yy == I->zz && I->xy == 0 && I->xz == 0 && I->yz == 0) {
@@ -54,7 +54,7 @@ static void rgAddRates(rgKinematics* kinematics, int tree, const double* v, doub
     }
 }
 
-// free.9: x := M^-1 J' of the momenta; rotors turn with their joints.
+// free.11: x := M^-1 J' of the momenta; rotors turn with their joints.
 static rgResult rgProjectRates(rgDynamics* d, int tree, const rgSpatial* rates, const double* rotor,
                                double* x) {
     const rgTree* range = &d->model->trees[tree];
@@ -112,7 +112,7 @@ double rgTreeTurn(const rgModel* model, double dt, int tree, const double* v,
 
 // ---- a step
 
-// free.8 and free.9 of the start of the step.
+// free.10 and free.11 of the start of the step.
 static bool rgWorld_TransportStart(rgWorld* world, int tree) {
     rgDynamics *d = world->kinematics.dynamics, *before = world->readout->start;
     rgDynamics_PlaceTreeLinks(before, tree, world->state.q);
@@ -196,7 +196,7 @@ double rgConstraintSet_RowProjectionChange(const rgConstraintSet* constraints,
     return sum;
 }
 
-// Rows of joints, tendons and loops constrain the coordinates, which move with v+ (free.10).
+// Rows of joints, tendons and loops constrain the coordinates, which move with v+ (free.12).
 void rgWorld_AddProjectionChanges(rgWorld* world) {
     rgRows* rows = &world->constraints.rows;
     bool any = false;
@@ -211,7 +211,7 @@ void rgWorld_AddProjectionChanges(rgWorld* world) {
     }
 }
 
-// free.10: v moves the coordinates.
+// free.12: v moves the coordinates.
 static void rgFastTrees_TransportEnd(rgFastTrees* fast, rgKinematics* kinematics, double dt,
                                      int tree, const double* v) {
     const rgTree* range = &kinematics->dynamics->model->trees[tree];
@@ -259,7 +259,7 @@ rgResult rgWorld_TransportFast(rgWorld* world) {
     return rg_ok;
 }
 
-// free.9 at the end of the step. A tree that an impact seemed to make fast stays slow if its
+// free.11 at the end of the step. A tree that an impact seemed to make fast stays slow if its
 // projected velocity is slow.
 static rgResult rgWorld_ProjectEnd(rgWorld* world, int tree, const double* q, double* v) {
     rgDynamics* after = world->readout->start;
@@ -357,7 +357,7 @@ static rgResult rgWorld_MoveSubstep(rgWorld* world, rgDofForces* forces, int tre
     return rgProjectRates(d, tree, world->fast.rejectedRates, x, v);
 }
 
-// free.12: From the state to the end of the step in equal substeps. Writes q+ to next.q and v+ to
+// free.14: From the state to the end of the step in equal substeps. Writes q+ to next.q and v+ to
 // substepV.
 rgResult rgWorld_MoveInSubsteps(rgWorld* world, int tree, int count) {
     const rgModel* model = world->model;
@@ -451,7 +451,7 @@ void rgWorld_FastForce(rgWorld* world, int tree, const double* v, double* force)
     }
 }
 
-// free.12 solved for the force that, beside tau, makes the substeps end at the target. Starts from
+// free.14 solved for the force that, beside tau, makes the substeps end at the target. Starts from
 // one that is near, by Newton's method with M in place of the derivative.
 void rgWorld_FindSubstepForce(rgWorld* world, int tree, const rgTargetVelocity* target,
                               double* force) {

@@ -1,5 +1,5 @@
 // Trees on free joints without rows: the step is extrapolated to fourth order from one with dt and
-// two with dt/2, so that energy and angular momentum stay. free.4.
+// two with dt/2, so that energy and angular momentum stay. free.6.
 #include "world/flight.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static bool rgWorld_HasPulls(const rgWorld* world, int first, int end) {
     return any;
 }
 
-// free.4 of a part of the step, from a guess of the velocity at its end.
+// free.6 of a part of the step, from a guess of the velocity at its end.
 static void rgWorld_SolveMidpoint(rgWorld* world, rgDynamics* d, int tree, double h,
                                   const double* tau, double* next) {
     const rgTree* range = &world->model->trees[tree];

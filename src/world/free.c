@@ -1,6 +1,6 @@
 // Free motion: M^ and v_free from q, v and everything that is no constraint row: gravity, Coriolis,
 // joint springs and damping, actuators, forces of the user. Springs, damping and gains are
-// implicit. free.1-2, free.5-6.
+// implicit. free.1, free.4, free.7-8.
 #include "world/world.h"
 
 #include <string.h>
@@ -57,21 +57,49 @@ static void rgWorld_AddWrenches(rgWorld* world) {
     }
 }
 
-// Weights of springs between the trapezoidal rule and implicit Euler (free.1), for z = (dt^2 k + dt
-// d)/m: with less than twelve steps per period, oscillations of a trapezoidal spring decay too
-// slowly.
 rgWeights rgSpringWeights(double driftTime, double z) {
     double y = RG_STIFFNESS_FACTOR * z, w = driftTime == 0 || y > 1e8 ? 1 : y * y / (1 + y * y);
     return (rgWeights){w, 0.25 * (1 + w) * (1 + w), 0.5 * (1 + w)};
 }
 
+// z of free.2
+static double rgDamperWeight(double d) {
+    return d > 2 ? 1 - 2 / d : 0;
+}
+
+rgWeights rgJointWeights(double driftTime, double k, double d) {
+    double y = RG_STIFFNESS_FACTOR * k / (1 + RG_STIFFNESS_FACTOR * d), z = rgDamperWeight(d);
+    double w = driftTime == 0 || y > 1e8 ? 1 : y * y / (1 + y * y);
+    return (rgWeights){.along = w + 0.5 * (1 - w) * z,
+                       .ahead = 0.25 * ((1 + w) * (1 + w) + (1 - w) * z),
+                       .share = 0.5 * (1 + w + (1 - w) * z)};
+}
+
+static rgWeights rgJointWeightsBy(double w, double z, double dw, double dz) {
+    double change = (1 - w) * dz - z * dw; // of (1 - w) z
+    return (rgWeights){.along = dw + 0.5 * change,
+                       .ahead = 0.5 * (1 + w) * dw + 0.25 * change,
+                       .share = 0.5 * (dw + change)};
+}
+
+void rgJointWeightSlopes(double driftTime, double k, double d, rgWeights* byK, rgWeights* byD) {
+    double most = 1 + RG_STIFFNESS_FACTOR * d, y = RG_STIFFNESS_FACTOR * k / most;
+    double z = rgDamperWeight(d), square = 1 + y * y, w = 1, slope = 0;
+    if (driftTime > 0 && y <= 1e8) {
+        w = y * y / square;
+        slope = 2 * y / (square * square) * RG_STIFFNESS_FACTOR / most;
+    }
+    *byK = rgJointWeightsBy(w, z, slope, 0);
+    *byD = rgJointWeightsBy(w, z, -slope * y, z > 0 ? 2 / (d * d) : 0);
+}
+
 static rgWeights rgFreeMotion_DofWeights(const rgFreeMotion* motion, const rgKinematics* kinematics,
                                          int dof, double dt) {
     const rgModel* model = kinematics->dynamics->model;
-    double k = motion->dofStiffness[dof], d = motion->dofDamping[dof];
-    double mass = kinematics->dynamics->mass[model->dofs[dof].rowStart];
+    double factor = dt * rgKinematics_DofMobility(kinematics, dof);
     int tree = model->links[model->dofs[dof].link].tree;
-    return rgSpringWeights(kinematics->driftTime[tree], dt * (dt * k + d) / mass);
+    return rgJointWeights(kinematics->driftTime[tree], factor * dt * motion->dofStiffness[dof],
+                          factor * motion->dofDamping[dof]);
 }
 
 static rgDofForces rgFreeMotion_StepDofForces(const rgFreeMotion* motion,
@@ -183,7 +211,7 @@ static void rgFreeMotion_AddStepSprings(rgFreeMotion* motion, const rgKinematics
     rgFreeMotion_AddSprings(motion, kinematics, &forces);
 }
 
-// Free bodies have free.7 instead of a bias.
+// Free bodies have free.9 instead of a bias.
 static void rgKinematics_SetMidVelocity(rgKinematics* kinematics) {
     for (int t = 0; t < kinematics->dynamics->model->treeCount; ++t) {
         if (kinematics->driftTime[t] > 0 && !kinematics->isFreeBody[t]) {
@@ -192,7 +220,7 @@ static void rgKinematics_SetMidVelocity(rgKinematics* kinematics) {
     }
 }
 
-// free.2: dt (tau - b); free.10 for fast trees.
+// free.4: dt (tau - b); free.12 for fast trees.
 static void rgWorld_TreeImpulse(rgWorld* world, int tree, double* x) {
     const rgTree* range = &world->model->trees[tree];
     size_t bytes = (size_t)range->dofCount * sizeof(double);
@@ -200,7 +228,7 @@ static void rgWorld_TreeImpulse(rgWorld* world, int tree, double* x) {
         rgWorld_FastImpulse(world, tree, x);
         return;
     }
-    if (world->kinematics.isFreeBody[tree]) { // free.7 takes its place
+    if (world->kinematics.isFreeBody[tree]) { // free.9 takes its place
         memset(world->kinematics.scratch + range->firstDof, 0, bytes);
     } else {
         rgDynamics_TreeBias(world->kinematics.dynamics, tree, world->kinematics.scratch);
@@ -247,7 +275,7 @@ bool rgTreeIsRefined(const rgKinematics* kinematics, const rgConstraintSet* cons
            !kinematics->isFreeBody[tree] && sleep->asleep[tree] == 0;
 }
 
-// free.4: freeV := v + M^^-1 dt (tau - b((v + freeV)/2)). Returns the largest change.
+// free.6: freeV := v + M^^-1 dt (tau - b((v + freeV)/2)). Returns the largest change.
 static double rgFreeMotion_RefineOnce(rgFreeMotion* motion, rgKinematics* kinematics, double dt,
                                       int tree) {
     const rgTree* range = &kinematics->dynamics->model->trees[tree];
@@ -355,7 +383,7 @@ void rgWorld_SumOtherForces(rgWorld* world, double* driven) {
     rgFreeMotion_AddStepSprings(&world->free, &world->kinematics, world->settings.dt);
 }
 
-// free.4 of a v+ that is known
+// free.6 of a v+ that is known
 void rgWorld_PredictFree(rgWorld* world, const double* v) {
     for (int t = 0; t < world->model->treeCount; ++t) {
         const rgTree* range = &world->model->trees[t];

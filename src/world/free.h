@@ -48,8 +48,12 @@ typedef struct rgWeights {
 bool rgFreeMotion_Create(rgFreeMotion* motion, rgHeap* heap, const rgModel* model);
 void rgFreeMotion_Plan(rgFreeMotion* motion, const rgTransmission* transmission,
                        const rgModel* model);
-// Weights of a spring and damper with z = (dt^2 k + dt d)/m.
+// step.8: Weights of a contact's spring and damper with z = (dt^2 k + dt d)/m.
 rgWeights rgSpringWeights(double driftTime, double z);
+// free.2: Weights of a spring and damper, k = dt^2 stiffness/m and d = dt damping/m.
+rgWeights rgJointWeights(double driftTime, double k, double d);
+// Their slopes by k and by d.
+void rgJointWeightSlopes(double driftTime, double k, double d, rgWeights* byK, rgWeights* byD);
 // Iterate the middle velocity of trees without rows, once rows are known.
 rgResult rgWorld_RefineFreeVelocity(rgWorld* world);
 // True for trees that rgWorld_RefineFreeVelocity() iterates.

@@ -1,4 +1,4 @@
-// Free bodies: the midpoint rule about the centre of mass. free.5, free.6, free.7.
+// Free bodies: the midpoint rule about the centre of mass. free.7, free.8, free.9.
 #include "world/world.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ static rgVec3 rgSolve3(rgVec3 a, rgVec3 b, rgVec3 c, rgVec3 right) {
                  inverse * rgDot(a, rgCross(b, right)));
 }
 
-// free.6: D = d(w x I w)/dw, by columns.
+// free.8: D = d(w x I w)/dw, by columns.
 static void rgGyroscopic(const rgSym3* I, rgVec3 w, rgVec3 columns[3]) {
     rgVec3 Iw = rgSym3_Multiply(I, w);
     for (int k = 0; k < 3; ++k) {
@@ -37,7 +37,7 @@ static void rgGyroscopic(const rgSym3* I, rgVec3 w, rgVec3 columns[3]) {
     }
 }
 
-// free.6: I + dt/2 D, by columns.
+// free.8: I + dt/2 D, by columns.
 static void rgSpinColumns(const rgSym3* I, rgVec3 w, double dt, rgVec3 columns[3]) {
     rgGyroscopic(I, w, columns);
     for (int k = 0; k < 3; ++k) {
@@ -51,7 +51,7 @@ static rgVec3 rgTurnedBy(rgVec3 w, double time, rgVec3 x) {
     return rgRotate(rgQuatFromRotationVector(rgScale(time, w)), x);
 }
 
-// free.7: exp(dt/2 w+) I w+ = exp(-dt/2 w) I w + dt T, body axes, without impulses: Newton.
+// free.9: exp(dt/2 w+) I w+ = exp(-dt/2 w) I w + dt T, body axes, without impulses: Newton.
 // Returns w+.
 static rgVec3 rgSpinFreely(const rgSym3* I, rgVec3 w, rgVec3 torque, double dt) {
     if (I->xx == I->yy && I->yy == I->zz && I->xy == 0 && I->xz == 0 && I->yz == 0) {
@@ -75,7 +75,7 @@ static rgVec3 rgSpinFreely(const rgSym3* I, rgVec3 w, rgVec3 torque, double dt) 
     return best;
 }
 
-// free.6: One Newton step of the midpoint rule for I w' + w x I w = T, body axes. Returns w+.
+// free.8: One Newton step of the midpoint rule for I w' + w x I w = T, body axes. Returns w+.
 static rgVec3 rgSpin(const rgSym3* I, rgVec3 w, rgVec3 torque, double dt) {
     rgVec3 Iw = rgSym3_Multiply(I, w);
     rgVec3 residual = rgScale(dt, rgSub(rgCross(w, Iw), torque));
@@ -84,7 +84,7 @@ static rgVec3 rgSpin(const rgSym3* I, rgVec3 w, rgVec3 torque, double dt) {
     return rgSub(w, rgSolve3(columns[0], columns[1], columns[2], residual));
 }
 
-// free.7: Change of the angular momentum beside I (w+ - w) while the body turns with w, then with
+// free.9: Change of the angular momentum beside I (w+ - w) while the body turns with w, then with
 // w+.
 static rgVec3 rgGyroscopicImpulse(const rgSym3* I, rgVec3 w, rgVec3 next, double dt) {
     rgVec3 before = rgSym3_Multiply(I, w), after = rgSym3_Multiply(I, next);
@@ -108,7 +108,7 @@ static bool rgKinematics_HasPredictedTurn(const rgKinematics* kinematics,
     return held && (predictor[0] != 0 || predictor[1] != 0 || predictor[2] != 0);
 }
 
-// free.7 of the predicted rate.
+// free.9 of the predicted rate.
 static rgVec3 rgKinematics_PredictedGyroscopicImpulse(const rgKinematics* kinematics, double dt,
                                                       const rgLink* link, rgVec3 w) {
     rgVec3 next = rgAddScaled(w, 2, rgLoad3(kinematics->predictor + link->v + 3));
@@ -130,7 +130,7 @@ static rgVec3 rgWorld_SpinBody(const rgWorld* world, const rgLink* link, rgVec3 
     return rgAdd(w, rgInvertMoment(I, push));
 }
 
-// free.5: A free body moves with its centre of mass: momentum is kept to rounding.
+// free.7: A free body moves with its centre of mass: momentum is kept to rounding.
 static void rgWorld_MoveFreeBody(const rgWorld* world, const rgLink* link, double* out) {
     const double* tau = world->free.tau + link->v;
     const double* v = world->kinematics.v + link->v;
@@ -161,7 +161,7 @@ void rgWorld_ReplaceFreeBodies(rgWorld* world) {
     }
 }
 
-// free.6 or free.7, solved for the torque.
+// free.8 or free.9, solved for the torque.
 static rgVec3 rgWorld_SpinTorque(const rgWorld* world, const rgLink* link, rgVec3 w, rgVec3 spin) {
     const rgSym3* I = &link->moment;
     double dt = world->settings.dt;
@@ -192,7 +192,7 @@ void rgWorld_FreeBodyForce(const rgWorld* world, const rgLink* link, const doubl
     rgVec3 w = rgLoad3(world->kinematics.v + link->v + 3), spin = rgSub(rgLoad3(v + 3), rateChange);
     rgVec3 rest = rgAdd(rgLoad3(v), rgCross(rgRotate(q, rateChange), c));
     rest = rgAddScaled(rest, -1 / link->mass, push);
-    // free.5 and free.6, solved for force and torque
+    // free.7 and free.8, solved for force and torque
     rgVec3 start =
         rgAdd(rgLoad3(world->kinematics.v + link->v), rgCross(rgRotate(q, rgSub(w, spin)), c));
     rgVec3 rate = rgScale(1 / dt, rgSub(rest, start));

@@ -1,4 +1,4 @@
-// Kinematics of a step: positions drift to its middle, and links are placed there. step.1, free.3.
+// Kinematics of a step: positions drift to its middle, and links are placed there. step.1, free.5.
 #include "world/world.h"
 
 #include <string.h>
@@ -28,8 +28,29 @@ static void rgKinematics_DriftToMiddle(rgKinematics* kinematics, rgState* state,
     }
 }
 
+// free.3: Powers of two, so that small changes of masses leave the law of springs as it is.
+static void rgKinematics_FindCoupling(rgKinematics* kinematics) {
+    rgDynamics* dynamics = kinematics->dynamics;
+    const rgModel* model = dynamics->model;
+    rgDynamics_SetPositions(dynamics, model->neutral);
+    rgDynamics_NeedMass(dynamics);
+    for (int t = 0; t < model->treeCount; ++t) {
+        const rgTree* range = &model->trees[t];
+        bool good = rgDynamics_FactorizeTree(dynamics, t, NULL) == rg_ok;
+        for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
+            double mass = dynamics->mass[model->dofs[i].rowStart];
+            kinematics->coupling[i] =
+                good ? exp2(round(log2(mass * dynamics->inverseDiagonal[i]))) : 1;
+        }
+    }
+    kinematics->isCoupled = true;
+}
+
 void rgWorld_Place(rgWorld* world) {
     const rgModel* model = world->model;
+    if (!world->kinematics.isCoupled) {
+        rgKinematics_FindCoupling(&world->kinematics);
+    }
     rgKinematics_DriftToMiddle(&world->kinematics, &world->state, &world->settings);
     rgKinematics_MoveLinks(&world->kinematics, &world->state, &world->settings);
     rgDynamics_SetState(world->kinematics.dynamics, world->kinematics.q, world->kinematics.v);
@@ -128,6 +149,7 @@ void rgKinematics_Plan(rgKinematics* kinematics) {
     for (int t = 0; t < model->treeCount; ++t) {
         kinematics->isFreeBody[t] = rgIsFreeBody(model, &model->trees[t]);
     }
+    kinematics->isCoupled = false;
 }
 
 rgResult rgKinematics_Create(rgWorld* world) {
@@ -150,6 +172,7 @@ rgResult rgKinematics_Create(rgWorld* world) {
     k->predictor = rgHeap_Allocate(&world->heap, nv, sizeof(double), &good);
     k->driftTime = rgHeap_Allocate(&world->heap, info->treeCount, sizeof(double), &good);
     k->scratch = rgHeap_Allocate(&world->heap, nv, sizeof(double), &good);
+    k->coupling = rgHeap_Allocate(&world->heap, nv, sizeof(double), &good);
     if (!good) {
         return rg_errorMemory;
     }

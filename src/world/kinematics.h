@@ -30,6 +30,8 @@ typedef struct rgKinematics {
     double* linkLeverArm;      // per link, scratch
     double* scratch;           // vCount
     bool* isFreeBody;          // per tree: one free link without armature or damping
+    double* coupling;          // free.3, per degree of freedom
+    bool isCoupled;            // coupling is that of the present masses
 } rgKinematics;
 
 // Relative twist of the points of link B to those of link A, for given velocities of links.
@@ -52,6 +54,12 @@ static inline double rgKinematics_TimeAhead(const rgKinematics* kinematics,
     double a = rgKinematics_TreeAhead(kinematics, settings, linkA),
            b = rgKinematics_TreeAhead(kinematics, settings, linkB);
     return RG_MAX(a, b);
+}
+
+// 1/m of free.3
+static inline double rgKinematics_DofMobility(const rgKinematics* kinematics, int dof) {
+    const rgDynamics* dynamics = kinematics->dynamics;
+    return kinematics->coupling[dof] / dynamics->mass[dynamics->model->dofs[dof].rowStart];
 }
 
 static inline rgRelativeTwist rgKinematics_RelativeTwist(const rgKinematics* kinematics,

@@ -78,6 +78,8 @@ static void rgLinearization_SetArrays(const rgWorld* world, rgLinearization* l, 
     l->slip = rgCursor_AllocateNumbers(c, m, 1);
     l->mobility = rgCursor_AllocateNumbers(c, m, 1);
     l->share = rgCursor_AllocateNumbers(c, n, 1);
+    l->stiffnessShare = rgCursor_AllocateNumbers(c, n, 1);
+    l->dampingShare = rgCursor_AllocateNumbers(c, n, 1);
     l->packed = rgCursor_AllocateNumbers(c, m, width + 3 > n ? width + 3 : n + 3);
     l->packed = c->block != NULL ? l->packed : NULL;
     rgCursor_AllocateNumbers(c, n, 1); // packed goes on

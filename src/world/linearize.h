@@ -83,29 +83,31 @@ typedef struct rgLinearization {
     double margin;
     bool needsDiagonal, isSided; // isSided: rgWorld_DirectionalDerivative()
 
-    double* base;          // n x width: v+ = base + M^^-1 (force + J' dlambda)
-    double* force;         // n x width
-    double* rows;          // m x width: change of the rows' velocities but for that of v+
-    double* turning;       // m x n: (dJ) v+ alone
-    double* bounds;        // m x width: c of step_derivatives.17
-    double* G;             // m x pitch
-    double* B;             // m x pitch, blocks on the diagonal
-    double* columns;       // n x pitch: M^^-1 J'
-    double* change;        // n x width: dv+
-    double* impulse;       // m x width
-    double* next;          // n x width: dq+
-    double* out;           // n x width: dv+ of users
-    double* diagonal;      // n x n: slopes of the diagonal of M
-    double* tree;          // n x n: implicit matrices of refined trees, factorized
-    double* slip;          // m: of a tangential row's equation, by mu lambda_n; smoothed: by -mu
-    double* share;         // n: slope of the force of springs by what a degree of freedom weighs
-    double* mobility;      // m: slope of a row's law by its 1/m
-    double* work;          // scratch
-    rgLinearSystem system; // active rows
-    double* inverse;       // of it, square
-    double* answer;        // n x m: M^^-1 J' K^-1 of active rows
-    double* packed;        // m x width and more
-    double* pushed;        // n x projected rows: M^^-1 J' (G + R)^-1
+    double* base;           // n x width: v+ = base + M^^-1 (force + J' dlambda)
+    double* force;          // n x width
+    double* rows;           // m x width: change of the rows' velocities but for that of v+
+    double* turning;        // m x n: (dJ) v+ alone
+    double* bounds;         // m x width: c of step_derivatives.17
+    double* G;              // m x pitch
+    double* B;              // m x pitch, blocks on the diagonal
+    double* columns;        // n x pitch: M^^-1 J'
+    double* change;         // n x width: dv+
+    double* impulse;        // m x width
+    double* next;           // n x width: dq+
+    double* out;            // n x width: dv+ of users
+    double* diagonal;       // n x n: slopes of the diagonal of M
+    double* tree;           // n x n: implicit matrices of refined trees, factorized
+    double* slip;           // m: of a tangential row's equation, by mu lambda_n; smoothed: by -mu
+    double* share;          // n: slope of the force of springs by what a degree of freedom weighs
+    double* stiffnessShare; // n: of the weights of springs, by k of free.2
+    double* dampingShare;   // n: and by d
+    double* mobility;       // m: slope of a row's law by its 1/m
+    double* work;           // scratch
+    rgLinearSystem system;  // active rows
+    double* inverse;        // of it, square
+    double* answer;         // n x m: M^^-1 J' K^-1 of active rows
+    double* packed;         // m x width and more
+    double* pushed;         // n x projected rows: M^^-1 J' (G + R)^-1
     rgLinearSystem projection; // projected rows
     rgProjectedRow* projected;
     int projectedCount, projectedCapacity;
@@ -143,7 +145,14 @@ void rgLinearize_PullOut(const rgWorld* world, const rgLinearization* l, const d
 void rgLinearize_PullEnd(const rgWorld* world, const rgLinearization* l, const double* nextBar,
                          double* endBar, double* QBar);
 
+// free.2 of a degree of freedom: its weights, and their slopes by k and by d.
+typedef struct rgDofLaw {
+    double k, d;
+    rgWeights weights, byK, byD;
+} rgDofLaw;
+
 // linearize_free.c: step_derivatives.6-9
+rgDofLaw rgLinearize_DofLaw(const rgWorld* world, int dof);
 void rgLinearize_Laws(rgWorld* world, rgLinearization* l);
 rgResult rgLinearize_Free(rgWorld* world, rgLinearization* l);
 void rgLinearize_SolveFree(const rgWorld* world, const rgLinearization* l, int columnCount,
@@ -162,6 +171,10 @@ void rgLinearize_Rows(rgWorld* world, rgLinearization* l);
 // of the normal row by its rate at V and by 1/m are of its law.
 void rgLinearize_ContactMotion(rgWorld* world, rgLinearization* l, int index, double byRate,
                                double byMobility);
+// Slope of the bias and compliance (times impulse) of a spring along a row, by its weights: R is
+// the compliance, rest what the impulse leaves of the force.
+double rgLinearize_SpringByWeights(double dt, double R, double rest, double rate, rgSoftness soft,
+                                   rgWeights by);
 // Derivative of an actuator's command by its control.
 double rgLinearize_ControlGain(const rgWorld* world, rgLinearization* l, int actuator);
 void rgLinearize_FindPoints(rgWorld* world, rgLinearization* l);

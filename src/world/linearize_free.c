@@ -263,31 +263,42 @@ double rgLinearize_ImplicitChange(const rgWorld* world, const rgLinearization* l
     return world->next.v[dof] - world->kinematics.v[dof];
 }
 
-static rgWeights rgDofWeights(const rgWorld* world, int dof, double* slope) {
-    const rgModel* model = world->model;
-    double dt = world->settings.dt, k = world->free.dofStiffness[dof],
-           d = world->free.dofDamping[dof];
-    double mass = world->kinematics.dynamics->mass[model->dofs[dof].rowStart];
-    double z = dt * (dt * k + d) / mass;
+rgDofLaw rgLinearize_DofLaw(const rgWorld* world, int dof) {
+    double dt = world->settings.dt, factor = dt * rgKinematics_DofMobility(&world->kinematics, dof);
     double lead = world->kinematics.driftTime[world->constraints.treeOfDof[dof]];
-    double y = 4 * z, square = 1 + y * y;
-    *slope = lead == 0 || y > 1e8 ? 0 : -(2 * y / (square * square)) * y / mass; // by the mass
-    return rgSpringWeights(lead, z);
+    rgDofLaw law = {.k = factor * dt * world->free.dofStiffness[dof],
+                    .d = factor * world->free.dofDamping[dof]};
+    law.weights = rgJointWeights(lead, law.k, law.d);
+    rgJointWeightSlopes(lead, law.k, law.d, &law.byK, &law.byD);
+    return law;
+}
+
+// Impulse of a spring and damper of a degree of freedom by the weights of free.1.
+static double rgImpulseByWeights(const rgWorld* world, const rgDofSpring* s, double change,
+                                 rgWeights by) {
+    double dt = world->settings.dt, v = world->kinematics.v[s->dof];
+    return -dt * (s->stiffness * dt * (by.along * v + by.ahead * change) +
+                  s->damping * by.share * change);
 }
 
 static void rgAddDofSpring(const rgWorld* world, rgLinearization* l, const rgDofSpring* s) {
-    double dt = world->settings.dt, slope, v = world->kinematics.v[s->dof];
-    double k = s->stiffness, d = s->damping, change = rgLinearize_ImplicitChange(world, l, s->dof);
-    rgWeights w = rgDofWeights(world, s->dof, &slope);
+    double dt = world->settings.dt, k = s->stiffness, d = s->damping;
+    double change = rgLinearize_ImplicitChange(world, l, s->dof);
+    rgDofLaw law = rgLinearize_DofLaw(world, s->dof);
     double* row = rgEntry(l->force, l->width, s->dof, 0);
     for (int i = 0; i < s->count; ++i) {
         row[s->first + i] -= dt * k * s->slope[i];
     }
-    row[l->n + s->dof] -= dt * (k * w.along * dt + d);
+    row[l->n + s->dof] -= dt * (k * law.weights.along * dt + d);
     // Of a fast tree 2 added (V - v_Q) stands beside, whose v_Q is not that of the base.
-    double byW = -dt * k * dt * v - dt * (dt * k * 0.5 * (1 + w.along) + 0.5 * d) * change;
-    l->share[s->dof] += byW * slope;
-    rgAddDiagonal(l, s->dof, byW * slope, row);
+    double byK = rgImpulseByWeights(world, s, change, law.byK);
+    double byD = rgImpulseByWeights(world, s, change, law.byD);
+    double mass = world->kinematics.dynamics->mass[world->model->dofs[s->dof].rowStart];
+    double slope = -(law.k * byK + law.d * byD) / mass;
+    l->share[s->dof] += slope;
+    l->stiffnessShare[s->dof] += byK;
+    l->dampingShare[s->dof] += byD;
+    rgAddDiagonal(l, s->dof, slope, row);
 }
 
 static void rgAddJointSpring(const rgWorld* world, rgLinearization* l, int joint) {
@@ -776,6 +787,8 @@ rgResult rgLinearize_Free(rgWorld* world, rgLinearization* l) {
     memset(l->force, 0, n * width * sizeof(double));
     memset(l->tree, 0, n * n * sizeof(double));
     memset(l->share, 0, n * sizeof(double));
+    memset(l->stiffnessShare, 0, n * sizeof(double));
+    memset(l->dampingShare, 0, n * sizeof(double));
     rgFillDiagonal(world, l);
     // Free bodies first: what their forces change goes into their own law.
     rgAddDrives(world, l, asked);

@@ -200,16 +200,12 @@ static void rgByBody(rgWorld* world, rgLinearization* l, const rgQuantity* of, i
 static void rgByDofSpring(const rgWorld* world, rgLinearization* l, int dof, double stretch,
                           bool damping, double scale, int column) {
     double dt = world->settings.dt, v = world->kinematics.v[dof];
-    double k = world->free.dofStiffness[dof], d = world->free.dofDamping[dof];
-    double mass = world->kinematics.dynamics->mass[world->model->dofs[dof].rowStart];
-    double z = dt * (dt * k + d) / mass;
-    int tree = world->constraints.treeOfDof[dof];
-    rgWeights w = rgSpringWeights(world->kinematics.driftTime[tree], z);
+    rgWeights w = rgLinearize_DofLaw(world, dof).weights;
     double change = rgLinearize_ImplicitChange(world, l, dof);
     double slope = damping ? -dt * v - dt * w.share * change
                            : -dt * (stretch + w.along * dt * v) - dt * dt * w.ahead * change;
-    // w depends on k and d as on 1/m
-    double implicit = z > 0 ? -l->share[dof] * dt * (damping ? 1 : dt) / z : 0;
+    double factor = dt * rgKinematics_DofMobility(&world->kinematics, dof);
+    double implicit = factor * (damping ? l->dampingShare[dof] : dt * l->stiffnessShare[dof]);
     *rgCell(l, l->force, dof, column) += scale * (slope + implicit);
 }
 
@@ -251,18 +247,21 @@ static void rgByRowGain(rgWorld* world, rgLinearization* l, int row, const rgAct
     const rgRows* rows = &world->constraints.rows;
     double dt = world->settings.dt, k = drive->stiffness, d = drive->damping;
     double rate = rgRows_Speed(rows, row, world->kinematics.v);
-    double mobility = rgRows_Mobility(&world->constraints, &world->kinematics, row),
-           gain = dt * (dt * k + d);
-    rgWeights w = rgSpringWeights(
-        rgRows_DriftTime(&world->constraints, &world->kinematics, world->settings.dt, row),
-        gain * mobility);
+    double factor = dt * rgRows_SpringMobility(&world->constraints, &world->kinematics, row);
+    double lead =
+        rgRows_DriftTime(&world->constraints, &world->kinematics, world->settings.dt, row);
+    rgWeights w = rgJointWeights(lead, factor * dt * k, factor * d), byK, byD;
+    rgJointWeightSlopes(lead, factor * dt * k, factor * d, &byK, &byD);
     double R = 1 / (dt * (dt * k * w.ahead + d * w.share));
     double before = (d * (1 - w.share) + dt * k * (w.along - w.ahead)) * rate;
     double rest = dt * (k * drive->position + before - drive->command) + rows->lambda[row];
     double slope = damping ? -R * R * dt * w.share * rest + R * dt * (1 - w.share) * rate
                            : -R * R * dt * dt * w.ahead * rest +
                                  R * dt * (drive->position + dt * (w.along - w.ahead) * rate);
-    double implicit = l->mobility[row] / gain * dt * (damping ? 1 : dt) * mobility;
+    double implicit = factor * (damping ? 1 : dt) *
+                      rgLinearize_SpringByWeights(dt, R, rest, rate,
+                                                  (rgSoftness){drive->stiffness, drive->damping},
+                                                  damping ? byD : byK);
     *rgCell(l, l->rows, row, column) += slope + implicit;
 }
 

@@ -159,31 +159,40 @@ static double rgUnilateralSlope(rgLinearization* l, double gap, double ahead) {
     return gap > 0 || (touches && l->def.heldGaps) ? rgTouchingSlope(l, gap) / ahead : 0;
 }
 
-// w of free.1 and its slope by z.
+// w of step.8 and its slope by z.
 static rgWeights rgWeightsOf(double lead, double z, double* slope) {
     double y = 4 * z, square = 1 + y * y;
     *slope = lead == 0 || y > 1e8 ? 0 : 8 * y / (square * square);
     return rgSpringWeights(lead, z);
 }
 
+double rgLinearize_SpringByWeights(double dt, double R, double rest, double rate, rgSoftness soft,
+                                   rgWeights by) {
+    double k = soft.stiffness, d = soft.damping;
+    return -R * R * dt * (dt * k * by.ahead + d * by.share) * rest +
+           R * dt * rate * (dt * k * (by.along - by.ahead) - d * by.share);
+}
+
 // step_derivatives.14 of a spring and damper along a row.
 static rgLawSlope rgSpringSlope(const rgWorld* world, int row, rgSoftness soft, double stretch,
                                 double command, double* byCommand) {
     const rgRows* rows = &world->constraints.rows;
-    double dt = world->settings.dt, k = soft.stiffness, d = soft.damping, slope;
-    int tree = world->constraints.treeOfDof[rows->column[rows->rowStart[row]]];
-    double gain = dt * (dt * k + d);
-    rgWeights w =
-        rgWeightsOf(world->kinematics.driftTime[tree],
-                    gain * rgRows_Mobility(&world->constraints, &world->kinematics, row), &slope);
-    double R = 1 / (dt * (dt * k * w.ahead + d * w.share)), half = 0.5 * (1 + w.along);
+    double dt = world->settings.dt, k = soft.stiffness, d = soft.damping;
+    double lead = world->kinematics
+                      .driftTime[world->constraints.treeOfDof[rows->column[rows->rowStart[row]]]];
+    double mobility = rgRows_SpringMobility(&world->constraints, &world->kinematics, row);
+    double K = dt * dt * k * mobility, D = dt * d * mobility;
+    rgWeights w = rgJointWeights(lead, K, D), byK, byD;
+    rgJointWeightSlopes(lead, K, D, &byK, &byD);
+    double R = 1 / (dt * (dt * k * w.ahead + d * w.share));
     double rate = rgRows_Speed(rows, row, world->kinematics.v);
     double before = d * (1 - w.share) + dt * k * (w.along - w.ahead);
-    double byW = -R * R * dt * (dt * k * half + 0.5 * d) *
-                     (dt * (k * stretch + before * rate - command) + rows->lambda[row]) +
-                 R * dt * rate * (dt * k * (1 - half) - 0.5 * d);
+    double rest = dt * (k * stretch + before * rate - command) + rows->lambda[row];
+    double byMobility = (K * rgLinearize_SpringByWeights(dt, R, rest, rate, soft, byK) +
+                         D * rgLinearize_SpringByWeights(dt, R, rest, rate, soft, byD)) /
+                        rgRows_Mobility(&world->constraints, &world->kinematics, row);
     *byCommand = -R * dt;
-    return (rgLawSlope){R * dt * k, R * dt * before, byW * slope * gain};
+    return (rgLawSlope){R * dt * k, R * dt * before, byMobility};
 }
 
 // 1/m of a row over joints, whose entries stay: - sum of J_i^2/M_ii^2 dM_ii.

@@ -216,7 +216,7 @@ void rgKinematics_TurnRates(const rgKinematics* kinematics, double* v, bool out)
     }
 }
 
-// free.3: Of the last two changes the smaller, where they point the same way: impacts and jitter do
+// free.5: Of the last two changes the smaller, where they point the same way: impacts and jitter do
 // not predict the next step.
 void rgPredictChange(const double* last, const double* now, int count, double* predictor) {
     double both = 0, a = 0, b = 0;

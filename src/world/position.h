@@ -26,7 +26,7 @@ void rgKinematics_TransformVelocity(const rgKinematics* kinematics, const double
                                     const double* to, double* v);
 // Rates of joints that turn freely, from axes of the body to those of its parent (out) or back.
 void rgKinematics_TurnRates(const rgKinematics* kinematics, double* v, bool out);
-// Half of the smaller of two changes where they agree in sign, else zero (free.3).
+// Half of the smaller of two changes where they agree in sign, else zero (free.5).
 void rgPredictChange(const double* last, const double* now, int count, double* predictor);
 // Predictor of the next step, from the change of v in this one.
 void rgWorld_CommitPredictor(rgWorld* world);

@@ -27,16 +27,16 @@
 #define RG_RESTITUTION_RATIO   1e-4 // accuracy of the work / work of full restitution. [inh]
 
 // Free motion.
-#define RG_STIFFNESS_FACTOR   4.0  // y / z of free.1; x2: 18, not 12, steps per period
-#define RG_MIDPOINT_TOLERANCE 1e-9 // of free.4, relative to the velocity. [inh]
+#define RG_STIFFNESS_FACTOR   4.0  // of free.2, step.8; x2: 18, not 12, steps per period
+#define RG_MIDPOINT_TOLERANCE 1e-9 // of free.6, relative to the velocity. [inh]
 #define RG_FLUID_STIFF_RATIO  0.05 // dt d / m of a fluid that changes within a step. [inh]
-#define RG_FLIGHT_ANGLE       2e-4 // [rad] of a joint in a step, of free.4. [free.md]
+#define RG_FLIGHT_ANGLE       2e-4 // [rad] of a joint in a step, of free.6. [free.md]
 
 // Trees that turn fast.
 #define RG_FAST_ANGLE          0.03 // [rad] of a joint in a step; x1/2: 20 % more cost. [note]
 #define RG_FAST_CHANGE_FACTOR  10   // weight of the last change of a rate; 1: [t compliant]
 #define RG_SUBSTEP_MOST_COUNT  50   // of a step. [inh]
-#define RG_ROTATION_ITERATIONS 2    // of free.8; 1: [t fast, motion]
+#define RG_ROTATION_ITERATIONS 2    // of free.10; 1: [t fast, motion]
 
 // Curved paths.
 #define RG_CURVED_GAP_RATIO  0.1 // correction / half width of the thinner shape. [t cards]

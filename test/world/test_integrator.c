@@ -369,6 +369,80 @@ static void test_stiff_servo_is_quiet(void** state) {
     }
 }
 
+// A servo with a stiff damper, as those of robots, moves from rest to its target as part of M^ and
+// as a row: dt d/m = 0.9. Implicit Euler is off by dt k/(2 d) = 5e-3.
+static void test_servo_with_stiff_damper(void** state) {
+    (void)state;
+    const char* forms[2] = {"", "forcerange='-1e9 1e9' "};
+    const double m = 0.5, k = 4500, d = 450, dt = 1e-3, root = sqrt(d * d - 4 * m * k);
+    const double slow = (d - root) / (2 * m), fast = (d + root) / (2 * m);
+    for (int f = 0; f < 2; ++f) {
+        char text[512];
+        snprintf(
+            text, sizeof(text),
+            "<mujoco><option gravity='0 0 0'/><worldbody><body><joint name='j' type='slide' "
+            "axis='1 0 0'/><inertial pos='0 0 0' mass='%g' diaginertia='1 1 1'/></body>"
+            "</worldbody><actuator><position joint='j' kp='%g' kv='%g' %s/></actuator></mujoco>",
+            m, k, d, forms[f]);
+        double q = 1, v = 0;
+        rgWorldDef def = SceneWorldDef(dt, 1e-12);
+        Scene scene = SceneText(text, &def);
+        assert_int_equal(rgWorld_SetState(scene.world, &q, &v), rg_ok);
+        SceneStep(&scene); // by Euler's rule, since the state was set
+        q = rgWorld_Positions(scene.world, NULL)[0], v = rgWorld_Velocities(scene.world, NULL)[0];
+        double a = (fast * q + v) / (fast - slow), b = q - a;
+        for (int i = 1; i <= 200; ++i) {
+            SceneStep(&scene);
+            double exact = a * exp(-slow * i * dt) + b * exp(-fast * i * dt);
+            EXPECT_NEAR(rgWorld_Positions(scene.world, NULL)[0], exact, 1.5e-4);
+        }
+        SceneEnd(&scene);
+    }
+}
+
+// Ten links with dampers: those of the first joints act on much less than what the joints carry.
+// Their velocities settle, and do not ring from step to step.
+static void test_dampers_of_a_chain(void** state) {
+    (void)state;
+    char text[4096] = "<mujoco><option><flag contact='disable'/></option><worldbody>",
+         actuators[1024] = "";
+    for (int i = 0; i < 10; ++i) {
+        char part[256];
+        snprintf(part, sizeof(part),
+                 "<body pos='%g 0 0'><joint name='j%d' axis='0 1 0'/><geom type='capsule' "
+                 "size='.02' fromto='0 0 0 .1 0 0' mass='.2'/>",
+                 i > 0 ? 0.1 : 0, i);
+        strcat(text, part);
+        snprintf(part, sizeof(part), "<position joint='j%d' kp='500' kv='50'/>", i);
+        strcat(actuators, part);
+    }
+    for (int i = 0; i < 10; ++i) {
+        strcat(text, "</body>");
+    }
+    strcat(text, "</worldbody><actuator>");
+    strcat(strcat(text, actuators), "</actuator></mujoco>");
+    rgWorldDef def = SceneWorldDef(2e-3, 1e-9);
+    Scene scene = SceneText(text, &def);
+    double control[10], before[2][10] = {{0}};
+    for (int i = 0; i < 10; ++i) {
+        control[i] = i % 2 == 0 ? -0.2 : 0.2;
+    }
+    assert_int_equal(rgWorld_SetControl(scene.world, control), rg_ok);
+    double most = 0;
+    for (int k = 0; k < 52; ++k) {
+        SceneStep(&scene);
+        const double* v = rgWorld_Velocities(scene.world, NULL);
+        for (int i = 0; i < 10; ++i) {
+            double ring = fabs(v[i] - 2 * before[0][i] + before[1][i]);
+            most = k >= 50 ? fmax(most, ring) : 0;
+            before[1][i] = before[0][i];
+            before[0][i] = v[i];
+        }
+    }
+    EXPECT_NEAR(most, 0, 0.01);
+    SceneEnd(&scene);
+}
+
 // Inverse dynamics of a tree that is so fast that it moves in parts of a step.
 static void test_inverse_of_fast_tree(void** state) {
     (void)state;
@@ -469,7 +543,8 @@ int main(void) {
         cmocka_unit_test(test_tumbling_body),        cmocka_unit_test(test_order),
         cmocka_unit_test(test_top_on_a_connect),     cmocka_unit_test(test_eulers_disc),
         cmocka_unit_test(test_set_into_the_floor),   cmocka_unit_test(test_set_what_is_there),
-        cmocka_unit_test(test_stiff_servo_is_quiet), cmocka_unit_test(test_inverse_of_fast_tree),
+        cmocka_unit_test(test_stiff_servo_is_quiet), cmocka_unit_test(test_servo_with_stiff_damper),
+        cmocka_unit_test(test_dampers_of_a_chain),   cmocka_unit_test(test_inverse_of_fast_tree),
         cmocka_unit_test(test_floating_servos),      cmocka_unit_test(test_integrator_of_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

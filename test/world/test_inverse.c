@@ -510,10 +510,10 @@ static void test_status(void** state) {
 
 // ---- forces that are no contacts
 
-// Force of a spring k about r and a damper d, at the weights of free.1.
-static double Pull(double k, double d, double r, double z, bool euler) {
+// Force of a spring k about r and a damper d, at the weights of free.2 for soft dampers.
+static double Pull(double k, double d, double r, double y, bool euler) {
     const double dt = 1e-3, q0 = 0.3, v0 = 2, vRef = 1.5;
-    double w = euler ? 1 : 16 * z * z / (1 + 16 * z * z), share = 0.5 * (1 + w);
+    double w = euler ? 1 : y * y / (1 + y * y), share = 0.5 * (1 + w);
     double q = (euler ? q0 : q0 + 0.5 * dt * v0) + dt * (w * v0 + share * share * (vRef - v0));
     return k * (r - q) - d * (v0 + share * (vRef - v0));
 }
@@ -555,9 +555,14 @@ static void test_joint_terms(void** state) {
         assert_int_equal(rgWorld_SetControl(scene.world, &control), rg_ok);
         rgInverseDef inverse = rgDefaultInverseDef();
         rgInverseResult result = Invert(&scene, &inverse, &vRef);
-        double own = dt * (dt * 30 + 0.7) / inertia, servos = dt * (dt * 80 + 3) / inertia;
-        own += mode == 0 ? servos : 0; // gains without limits are one with the joint's
-        double drive = Pull(80, 3, control, mode == 0 ? own : servos, euler);
+        double K = dt * dt * 30 / inertia, D = dt * 0.7 / inertia;
+        double servoK = dt * dt * 80 / inertia, servoD = dt * 3 / inertia;
+        if (mode == 0) { // gains without limits are one with the joint's
+            servoK = K += servoK;
+            servoD = D += servoD;
+        }
+        double own = 4 * K / (1 + 4 * D), servos = 4 * servoK / (1 + 4 * servoD);
+        double drive = Pull(80, 3, control, servos, euler);
         drive = mode == 2 ? fmin(fmax(drive, -1), 1) : drive;
         double expected =
             inertia * (vRef - v0) / dt - Pull(30, 0.7, 0.1, own, euler) - drive + 0.4; // friction
