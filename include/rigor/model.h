@@ -216,6 +216,8 @@ typedef struct rgActuatorDef {
     rgFrameId slider;    ///< with frame; null: it is no crank
     bool inParent;       ///< free and spherical joints: the axis is in the parent's frame
     bool isMuscle;       ///< force of rgMuscle; gains and bias do not count
+    bool isAdhesive;     ///< with frame: presses the frame's body on what it touches (within the
+                         ///< margins of the shapes), the same at each point; gear does not count
     bool early;          ///< its force has the activation of the end of the step
     rgActivationKind activation;
     double gear[6];

@@ -257,9 +257,12 @@ static double rgMotionRow_Joint(rgMotionRow* row, const rgActuatorDef* def) {
     return position;
 }
 
-// A wrench at a frame, and its opposite at the reference.
+// A wrench at a frame, and its opposite at the reference. Adhesion acts at contacts.
 static double rgMotionRow_Frame(rgMotionRow* row, const rgActuatorDef* def) {
     const rgDynamics* d = row->d;
+    if (def->isAdhesive) {
+        return 0;
+    }
     rgVec3 force = rgGear(def->gear), torque = rgGear(def->gear + 3);
     rgKnot at = rgFrameKnot(d, def->frame), from = {.point = at.point, .body = -1};
     rgPose pose = rgDynamics_FramePose(d, def->frame), axes = pose;

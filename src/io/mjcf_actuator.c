@@ -1,6 +1,7 @@
 // MJCF <actuator>: every element is a <general> with some of its settings made.
 #include "io/mjcf.h"
 
+#include <math.h>
 #include <string.h>
 
 // Laws of gain and bias. Zero is an unsupported one, as "user".
@@ -18,7 +19,18 @@ typedef struct rgMjActuator {
     double inheritRange, dampRatio, crankLength;
     bool early;
     int group, stateSize;
+    unsigned inputs;          // bits of rgMjInput; 0: one control
+    double damping, armature; // of what it acts on
 } rgMjActuator;
+
+// Controls that an element has, in their order.
+typedef enum rgMjInput {
+    rg_mjInputPosition = 1,
+    rg_mjInputVelocity = 2,
+    rg_mjInputForce = 4,
+    rg_mjInputVoltage = 8,
+    rg_mjInputNone = 16,
+} rgMjInput;
 
 static void rgMjcf_ApplyGeneral(rgMjcf* m, const rgXmlNode* node, rgMjActuator* a) {
     static const rgXmlWord dynamics[] = {{"none", rg_activationNone},
@@ -148,6 +160,121 @@ static void rgMjcf_ApplyMuscle(rgMjcf* m, const rgXmlNode* node, rgMjActuator* a
     a->gainLaw = a->biasLaw = rg_mjLawMuscle;
 }
 
+static void rgMjcf_ApplyAdhesion(rgMjcf* m, const rgXmlNode* node, rgMjActuator* a) {
+    rgXmlReader_Double(&m->reader, node, "gain", &a->gain[0]);
+    a->gainLaw = a->biasLaw = rg_mjLawNone;
+    a->activation = rg_activationNone;
+}
+
+// input="pos vel": controls by their names.
+static void rgMjcf_ReadInputs(rgMjcf* m, const rgXmlNode* node, unsigned* inputs) {
+    static const struct {
+        const char* name;
+        unsigned bit;
+    } words[] = {{"pos", rg_mjInputPosition},
+                 {"vel", rg_mjInputVelocity},
+                 {"ff", rg_mjInputForce},
+                 {"volt", rg_mjInputVoltage},
+                 {"none", rg_mjInputNone}};
+    const char* text = rgXmlNode_Attribute(node, "input");
+    if (text == NULL) {
+        return;
+    }
+    *inputs = 0;
+    for (size_t length; *text != '\0'; text += length) {
+        length = strspn(text, " \t\n");
+        if (length > 0) {
+            continue;
+        }
+        length = strcspn(text, " \t\n");
+        unsigned bit = 0;
+        for (int i = 0; i < RG_COUNT(words); ++i) {
+            bool is = strlen(words[i].name) == length && strncmp(words[i].name, text, length) == 0;
+            bit = is ? words[i].bit : bit;
+        }
+        if (bit == 0) {
+            rgXmlReader_Error(&m->reader, node,
+                              "<%s input>: '%.*s' is none of pos, vel, ff, volt, none", node->name,
+                              (int)length, text);
+            return;
+        }
+        *inputs |= bit;
+    }
+}
+
+static void rgMjcf_WarnPart(rgMjcf* m, const rgXmlNode* node, const char* attribute,
+                            const char* consequence) {
+    double values[6] = {0};
+    int count = rgXmlReader_Doubles(&m->reader, node, attribute, values, 1, 6);
+    bool any = false;
+    for (int i = 0; i < count; ++i) {
+        any = any || values[i] != 0;
+    }
+    if (any) {
+        rgXmlReader_Warn(&m->reader, node, "<%s %s> is not supported: %s", node->name, attribute,
+                         consequence);
+    }
+}
+
+// force = kp (u_pos - l) + kv (u_vel - l') + u_ff
+static void rgMjcf_ApplyPid(rgMjcf* m, const rgXmlNode* node, rgMjActuator* a) {
+    rgMjcf_ApplyPosition(m, node, a);
+    a->inputs = a->inputs == 0 ? rg_mjInputPosition | rg_mjInputVelocity : a->inputs;
+    rgMjcf_ReadInputs(m, node, &a->inputs);
+    rgMjcf_WarnPart(m, node, "ki", "the controller has no integral part");
+    rgMjcf_WarnPart(m, node, "slewmax", "the target jumps");
+}
+
+// Without a controller the input is a voltage V: force = K/R (V - K l').
+static void rgMjcf_ApplyDcMotor(rgMjcf* m, const rgXmlNode* node, rgMjActuator* a) {
+    double constants[2] = {0}, nominal[3] = {0}, limits[3] = {0}, gains[6] = {0};
+    double K = a->dynamics[8], R = a->dynamics[9]; // of the class
+    int count = rgXmlReader_Doubles(&m->reader, node, "motorconst", constants, 1, 2);
+    K = count == 2 ? sqrt(constants[0] * constants[1]) : count == 1 ? constants[0] : K;
+    rgXmlReader_Double(&m->reader, node, "resistance", &R);
+    if (rgXmlReader_Doubles(&m->reader, node, "nominal", nominal, 3, 3) > 0 && nominal[1] > 0 &&
+        nominal[2] > 0) { // voltage, torque at rest, speed without load
+        K = nominal[0] / nominal[2];
+        R = K * nominal[0] / nominal[1];
+    }
+    a->dynamics[8] = K, a->dynamics[9] = R;
+    a->inputs = a->inputs == 0 ? rg_mjInputVoltage : a->inputs;
+    rgMjcf_ReadInputs(m, node, &a->inputs);
+    a->gainLaw = rg_mjLawNone;
+    a->biasLaw = rg_mjLawAffine;
+    a->activation = rg_activationNone;
+    bool controlled = (a->inputs & (rg_mjInputVoltage | rg_mjInputNone)) == 0;
+    if (rgXmlReader_Doubles(&m->reader, node, "controller", gains, 1, 6) > 0 && controlled) {
+        a->bias[1] = -gains[0];
+        a->bias[2] = -gains[2];
+        if (gains[1] != 0 || gains[3] != 0) {
+            rgXmlReader_Warn(&m->reader, node,
+                             "<dcmotor controller>: the integral part and the bound on the rate of "
+                             "the target are not supported");
+        }
+    } else if (!controlled) {
+        a->bias[2] = R > 0 ? -K * K / R : 0;
+        a->gain[0] = R > 0 ? K / R : 0;
+    }
+    if (rgXmlReader_Doubles(&m->reader, node, "saturation", limits, 1, 3) > 0) {
+        double most = limits[0] > 0 && limits[1] > 0 ? fmin(limits[0], K * limits[1])
+                      : limits[0] > 0                ? limits[0]
+                                                     : K * limits[1];
+        if (most > 0) { // torque, or current
+            a->forceRange[0] = -most, a->forceRange[1] = most;
+            a->forceLimited = 1;
+        }
+        if (limits[2] > 0 && a->inputs == rg_mjInputVoltage) {
+            rgXmlReader_Warn(&m->reader, node,
+                             "<dcmotor saturation>: the voltage is limited by ctrlrange alone");
+        }
+    }
+    rgMjcf_WarnPart(m, node, "inductance", "the current follows at once");
+    rgMjcf_WarnPart(m, node, "cogging", "the torque does not depend on the angle");
+    rgMjcf_WarnPart(m, node, "lugre", "friction is that of the joint");
+    rgMjcf_WarnPart(m, node, "thermal", "the resistance is constant");
+}
+
 typedef void rgMjActuatorFcn(rgMjcf* m, const rgXmlNode* node, rgMjActuator* a);
 static const struct {
     const char* name;
@@ -155,33 +282,22 @@ static const struct {
 } rgMjActuators[] = {{"general", rgMjcf_ApplyGeneral},   {"motor", rgMjcf_ApplyMotor},
                      {"position", rgMjcf_ApplyPosition}, {"velocity", rgMjcf_ApplyVelocity},
                      {"damper", rgMjcf_ApplyDamper},     {"intvelocity", rgMjcf_ApplyIntVelocity},
-                     {"cylinder", rgMjcf_ApplyCylinder}, {"muscle", rgMjcf_ApplyMuscle}};
+                     {"cylinder", rgMjcf_ApplyCylinder}, {"muscle", rgMjcf_ApplyMuscle},
+                     {"adhesion", rgMjcf_ApplyAdhesion}, {"pid", rgMjcf_ApplyPid},
+                     {"dcmotor", rgMjcf_ApplyDcMotor}};
 
-static const char* const actuatorKnown[] = {"name",         "class",
-                                            "group",        "nsample",
-                                            "interp",       "delay",
-                                            "ctrllimited",  "forcelimited",
-                                            "actlimited",   "ctrlrange",
-                                            "forcerange",   "actrange",
-                                            "lengthrange",  "gear",
-                                            "cranklength",  "user",
-                                            "joint",        "jointinparent",
-                                            "tendon",       "slidersite",
-                                            "cranksite",    "site",
-                                            "refsite",      "body",
-                                            "actdim",       "dyntype",
-                                            "gaintype",     "biastype",
-                                            "dynprm",       "gainprm",
-                                            "biasprm",      "actearly",
-                                            "kp",           "kv",
-                                            "dampratio",    "timeconst",
-                                            "inheritrange", "area",
-                                            "diameter",     "bias",
-                                            "tausmooth",    "range",
-                                            "force",        "scale",
-                                            "lmin",         "lmax",
-                                            "vmax",         "fpmax",
-                                            "fvmax",        NULL};
+static const char* const actuatorKnown[] = {
+    "name",         "class",        "group",       "nsample",    "interp",     "delay",
+    "ctrllimited",  "forcelimited", "actlimited",  "ctrlrange",  "forcerange", "actrange",
+    "lengthrange",  "gear",         "cranklength", "user",       "joint",      "jointinparent",
+    "tendon",       "slidersite",   "cranksite",   "site",       "refsite",    "body",
+    "actdim",       "dyntype",      "gaintype",    "biastype",   "dynprm",     "gainprm",
+    "biasprm",      "actearly",     "kp",          "kv",         "dampratio",  "timeconst",
+    "inheritrange", "area",         "diameter",    "bias",       "tausmooth",  "range",
+    "force",        "scale",        "lmin",        "lmax",       "vmax",       "fpmax",
+    "fvmax",        "damping",      "armature",    "ki",         "slewmax",    "gain",
+    "input",        "motorconst",   "resistance",  "nominal",    "saturation", "inductance",
+    "cogging",      "lugre",        "thermal",     "controller", NULL};
 
 void rgMjcf_ApplyActuator(rgMjcf* m, const rgXmlNode* node, void* value) {
     rgXmlReader* r = &m->reader;
@@ -199,6 +315,8 @@ void rgMjcf_ApplyActuator(rgMjcf* m, const rgXmlNode* node, void* value) {
     rgXmlReader_Int(r, node, "group", &a->group);
     rgXmlReader_Int(r, node, "actdim", &a->stateSize);
     rgMjcf_Flag(m, node, "actearly", &a->early);
+    rgXmlReader_Double(r, node, "damping", &a->damping);
+    rgXmlReader_Double(r, node, "armature", &a->armature);
     for (int i = 0; i < RG_COUNT(rgMjActuators); ++i) {
         if (strcmp(node->name, rgMjActuators[i].name) == 0) {
             rgMjActuators[i].apply(m, node, a);
@@ -238,15 +356,32 @@ static bool rgMjcf_SetTarget(rgMjcf* m, const rgXmlNode* node, rgActuatorDef* de
                (rgXmlNode_Attribute(node, "refsite") == NULL ||
                 rgMjcf_FindSite(m, node, "refsite", &def->reference));
     }
-    rgXmlReader_Warn(&m->reader, node,
-                     "<%s>: acts on no joint, tendon or site, which is not supported; it keeps "
-                     "its control and does nothing",
-                     node->name);
+    if (rgXmlNode_Attribute(node, "body") != NULL) {
+        int body = rgMjcf_Lookup(m, &m->bodyNames, node, "body", "body");
+        if (body >= 0) {
+            def->frame = rgMjcf_AddOwnFrame(m, node, (rgBodyId){body}, rgPoseIdentity());
+            def->isAdhesive = true;
+        }
+        return body >= 0;
+    }
+    rgXmlReader_Warn(
+        &m->reader, node,
+        "<%s>: acts on no joint, tendon, site or body, which is not supported; it keeps "
+        "its control and does nothing",
+        node->name);
     return false;
 }
 
 static bool rgMjcf_IsKnownLaw(rgMjcf* m, const rgXmlNode* node, const rgMjActuator* a) {
     bool half = (a->gainLaw == rg_mjLawMuscle) != (a->biasLaw == rg_mjLawMuscle);
+    bool electric = (a->inputs & (rg_mjInputVoltage | rg_mjInputNone)) != 0;
+    if (electric && !(a->dynamics[8] > 0 && a->dynamics[9] > 0)) {
+        rgXmlReader_Error(&m->reader, node,
+                          "<dcmotor>: motorconst and resistance are not positive (or nominal)");
+        return false;
+    }
+    bool adheres = rgXmlNode_Attribute(node, "body") != NULL;
+    half = half || (adheres && (a->gainLaw != rg_mjLawNone || a->biasLaw != rg_mjLawNone));
     if (a->gainLaw == rg_mjLawOther || a->biasLaw == rg_mjLawOther || half ||
         a->activation == RG_NO_ACTIVATION || a->stateSize > 1) {
         rgXmlReader_Warn(&m->reader, node,
@@ -342,8 +477,8 @@ static void rgMjActuator_SetLaw(const rgMjActuator* a, rgActuatorDef* def) {
     }
 }
 
-static bool rgMjcf_MakeActuator(rgMjcf* m, const rgXmlNode* node, rgActuatorDef* def,
-                                rgMjReflected* reflected) {
+// The element with its class.
+static rgMjActuator rgMjcf_ParseActuator(rgMjcf* m, const rgXmlNode* node) {
     const char* names[RG_COUNT(rgMjActuators) + 1] = {NULL};
     for (int i = 0; i < RG_COUNT(rgMjActuators); ++i) {
         names[i] = rgMjActuators[i].name;
@@ -358,12 +493,58 @@ static bool rgMjcf_MakeActuator(rgMjcf* m, const rgXmlNode* node, rgActuatorDef*
                       .biasLaw = rg_mjLawNone};
     rgMjcf_ApplyClass(m, rgMjcf_Class(m, node, "class", 0), names, rgMjcf_ApplyActuator, &a);
     rgMjcf_ApplyActuator(m, node, &a);
-    if (!rgMjcf_SetTarget(m, node, def) || !rgMjcf_IsKnownLaw(m, node, &a)) {
+    rgMjActuator_FindRatio(&a);
+    return a;
+}
+
+// Gains of the controls, in their order. Returns how many there are.
+static int rgMjActuator_InputGains(const rgMjActuator* a, double gains[3]) {
+    int count = 0;
+    if ((a->inputs & rg_mjInputPosition) != 0) {
+        gains[count++] = -a->bias[1];
+    }
+    if ((a->inputs & rg_mjInputVelocity) != 0) {
+        gains[count++] = -a->bias[2];
+    }
+    if ((a->inputs & rg_mjInputForce) != 0) {
+        gains[count++] = 1;
+    }
+    if (count == 0 && (a->inputs & rg_mjInputNone) == 0) {
+        gains[count++] = a->gain[0];
+    }
+    return count;
+}
+
+// Damping and armature that an actuator adds to what it acts on.
+static void rgMjcf_AddRotor(rgMjcf* m, const rgXmlNode* node, const rgActuatorDef* def,
+                            double damping, double armature) {
+    int joint = def->joint.index1 - 1, tendon = def->tendon.index1 - 1;
+    double square = def->gear[0] * def->gear[0];
+    if (damping == 0 && armature == 0) {
+        return;
+    }
+    if (joint >= 0 && (m->def->joints[joint].kind == rg_jointRevolute ||
+                       m->def->joints[joint].kind == rg_jointPrismatic)) {
+        m->def->joints[joint].damping += square * damping;
+        m->def->joints[joint].armature += square * armature;
+    } else if (tendon >= 0) {
+        m->def->tendons[tendon].damping += square * damping;
+        m->def->tendons[tendon].armature += square * armature;
+    } else {
+        rgXmlReader_Warn(&m->reader, node,
+                         "<%s>: damping and armature of actuators are supported on hinges, slides "
+                         "and tendons; they are left out",
+                         node->name);
+    }
+}
+
+static bool rgMjcf_MakeActuator(rgMjcf* m, const rgXmlNode* node, const rgMjActuator* a,
+                                rgActuatorDef* def, rgMjReflected* reflected) {
+    if (!rgMjcf_SetTarget(m, node, def) || !rgMjcf_IsKnownLaw(m, node, a)) {
         return false;
     }
-    rgMjActuator_FindRatio(&a);
-    *reflected = (rgMjReflected){.dampRatio = a.dampRatio, .muscleScale = a.gain[3]};
-    if (def->reference.index1 > 0 && (a.gear[3] != 0 || a.gear[4] != 0 || a.gear[5] != 0)) {
+    *reflected = (rgMjReflected){.dampRatio = a->dampRatio, .muscleScale = a->gain[3]};
+    if (def->reference.index1 > 0 && (a->gear[3] != 0 || a->gear[4] != 0 || a->gear[5] != 0)) {
         rgXmlReader_Note(&m->reader, node,
                          "<%s refsite>: the rotation is that of the site against refsite, as a "
                          "vector in the axes of refsite; MuJoCo 2 takes it in another order",
@@ -371,9 +552,13 @@ static bool rgMjcf_MakeActuator(rgMjcf* m, const rgXmlNode* node, rgActuatorDef*
     }
     def->name = rgXmlNode_Attribute(node, "name");
     def->source = rgMjcf_Source(node);
-    rgMjActuator_SetLaw(&a, def);
-    rgMjcf_SetRanges(m, node, &a, def);
-    if (a.group >= 0 && a.group < 31 && (m->disabledGroups & (1u << a.group)) != 0) {
+    rgMjActuator_SetLaw(a, def);
+    rgMjcf_SetRanges(m, node, a, def);
+    rgMjcf_AddRotor(m, node, def, a->damping, a->armature);
+    if (a->inputs == rg_mjInputNone) { // no control, hence no actuator
+        rgMjcf_AddRotor(m, node, def, def->kd, 0);
+    }
+    if (a->group >= 0 && a->group < 31 && (m->disabledGroups & (1u << a->group)) != 0) {
         def->gain = def->gainPosition = def->gainVelocity = 0;
         def->bias = def->kp = def->kd = reflected->dampRatio = 0;
         def->isMuscle = false;
@@ -407,13 +592,45 @@ static bool rgMjcf_MakeIdle(rgMjcf* m, const rgXmlNode* node, rgActuatorDef* def
     return def->frame.index1 > 0;
 }
 
-static void rgMjcf_ReadActuator(rgMjcf* m, const rgXmlNode* node) {
-    rgMjReflected* reflected = rgMjcf_Grow(m, (void**)&m->reflected, &m->reflectedCapacity,
-                                           m->def->actuatorCount, sizeof(*reflected));
-    if (reflected == NULL) {
-        return;
+static void rgMjcf_AddActuator(rgMjcf* m, const rgActuatorDef* def, rgMjReflected reflected) {
+    rgMjReflected* place = rgMjcf_Grow(m, (void**)&m->reflected, &m->reflectedCapacity,
+                                       m->def->actuatorCount, sizeof(*place));
+    if (place != NULL) {
+        *place = reflected;
+        rgMjcf_Check(m, rgModelDef_AddActuator(m->def, def, NULL));
     }
+}
+
+// One actuator per control: the first has the feedback, and the limits.
+static void rgMjcf_AddInputs(rgMjcf* m, const rgXmlNode* node, const rgMjActuator* a, bool made,
+                             rgActuatorDef* def, rgMjReflected reflected) {
+    double gains[3] = {0};
+    int count = rgMjActuator_InputGains(a, gains);
+    if (count > 1 && made && def->hasForceRange) {
+        rgXmlReader_Warn(&m->reader, node,
+                         "<%s forcerange>: limits the force of the first control and of the "
+                         "feedback, not those of the other controls",
+                         node->name);
+    }
+    for (int i = 0; i < count; ++i) {
+        if (a->inputs != 0 && made) {
+            def->gain = gains[i];
+        }
+        if (i > 0) {
+            def->name = NULL;
+            def->kp = def->kd = def->bias = 0;
+            def->hasControlRange = def->hasForceRange = false;
+            reflected.dampRatio = 0;
+        } else {
+            rgMjNames_Add(m, &m->actuatorNames, node, def->name, m->def->actuatorCount);
+        }
+        rgMjcf_AddActuator(m, def, reflected);
+    }
+}
+
+static void rgMjcf_ReadActuator(rgMjcf* m, const rgXmlNode* node) {
     rgActuatorDef def = rgDefaultActuatorDef();
+    rgMjReflected reflected = {0};
     int before = m->reader.errorCount;
     bool supported = rgMjcf_IsSupportedActuator(node->name);
     if (!supported) {
@@ -422,10 +639,13 @@ static void rgMjcf_ReadActuator(rgMjcf* m, const rgXmlNode* node) {
             "<%.60s> is not supported; the actuator keeps its control and does nothing",
             node->name);
     }
-    bool made = supported && rgMjcf_MakeActuator(m, node, &def, reflected);
-    if (made || (m->reader.errorCount == before && rgMjcf_MakeIdle(m, node, &def, reflected))) {
-        rgMjNames_Add(m, &m->actuatorNames, node, def.name, m->def->actuatorCount);
-        rgMjcf_Check(m, rgModelDef_AddActuator(m->def, &def, NULL));
+    rgMjActuator a = {0};
+    if (supported) {
+        a = rgMjcf_ParseActuator(m, node);
+    }
+    bool made = supported && rgMjcf_MakeActuator(m, node, &a, &def, &reflected);
+    if (made || (m->reader.errorCount == before && rgMjcf_MakeIdle(m, node, &def, &reflected))) {
+        rgMjcf_AddInputs(m, node, &a, made, &def, reflected);
     }
 }
 

@@ -25,9 +25,9 @@ static void rgMjClass_AddNode(rgMjcf* m, int class, const rgXmlNode* node) {
 }
 
 static const char* const settings[] = {
-    "mesh",        "material", "joint",    "geom",    "site",     "camera",   "light",
-    "pair",        "equality", "tendon",   "general", "motor",    "position", "velocity",
-    "intvelocity", "damper",   "cylinder", "muscle",  "adhesion", "default",  NULL};
+    "mesh",     "material", "joint",    "geom",  "site",     "camera",   "light",       "pair",
+    "equality", "tendon",   "general",  "motor", "position", "velocity", "intvelocity", "damper",
+    "cylinder", "muscle",   "adhesion", "pid",   "dcmotor",  "default",  NULL};
 
 static void rgMjcf_ReadClass(rgMjcf* m, const rgXmlNode* node, int parent) {
     const char* name = rgXmlNode_Attribute(node, "class");
@@ -75,7 +75,8 @@ static const rgMjSetting readSettings[] = {
     {"motor", rgMjcf_ApplyActuator},    {"position", rgMjcf_ApplyActuator},
     {"velocity", rgMjcf_ApplyActuator}, {"intvelocity", rgMjcf_ApplyActuator},
     {"damper", rgMjcf_ApplyActuator},   {"cylinder", rgMjcf_ApplyActuator},
-    {"muscle", rgMjcf_ApplyActuator},
+    {"muscle", rgMjcf_ApplyActuator},   {"adhesion", rgMjcf_ApplyActuator},
+    {"pid", rgMjcf_ApplyActuator},      {"dcmotor", rgMjcf_ApplyActuator},
 };
 
 static void rgMjcf_TrySetting(rgMjcf* m, const rgXmlNode* node) {

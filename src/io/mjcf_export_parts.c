@@ -277,8 +277,16 @@ static void rgMjWriter_Actuator(rgMjWriter* w, int number) {
     const double control[2] = {a->controlLower, a->controlUpper},
                  force[2] = {a->forceLower, a->forceUpper};
     rgPartName made;
-    rgText_Add(&w->text, "    <general");
+    rgText_Add(&w->text, a->isAdhesive ? "    <adhesion" : "    <general");
     rgText_Attribute(&w->text, "name", rgNamed(a->name, "actuator", number + 1, &made));
+    if (a->isAdhesive) {
+        rgText_Attribute(&w->text, "body",
+                         rgMjWriter_Body(w, w->def->frames[a->frame.index1 - 1].body, &made));
+        rgText_Number(&w->text, "gain", a->gain);
+        rgText_Numbers(&w->text, "ctrlrange", control, a->hasControlRange ? 2 : 0);
+        rgText_Add(&w->text, "/>\n");
+        return;
+    }
     rgMjWriter_Transmission(w, a);
     rgMjWriter_Activation(w, a);
     if (a->isMuscle) {

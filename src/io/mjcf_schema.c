@@ -91,6 +91,10 @@ static const rgMjElement elements[] = {
     {NULL, "muscle",
      RG_ACTUATOR "timeconst tausmooth range force scale lmin lmax vmax fpmax fvmax"},
     {NULL, "adhesion", RG_ACTUATOR "body gain"},
+    {NULL, "pid", RG_ACTUATOR "kp kv ki dampratio inheritrange slewmax input"},
+    {NULL, "dcmotor",
+     RG_ACTUATOR "motorconst resistance nominal saturation inductance cogging lugre thermal "
+                 "controller input"},
     {"mujoco", "sensor", ""},
     {"sensor", "touch", RG_SENSOR "site"},
     {"sensor", "accelerometer", RG_SENSOR "site"},

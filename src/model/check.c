@@ -568,6 +568,13 @@ static void rgCheckTransmission(rgCase* c, const rgActuatorDef* actuator) {
         rgCase_Error(c, "it must act on a joint, a tendon or a frame");
     } else if (!frame && (actuator->reference.index1 > 0 || actuator->slider.index1 > 0)) {
         rgCase_Error(c, "a reference or a slider goes with a frame");
+    } else if (actuator->isAdhesive && (!frame || actuator->reference.index1 > 0 ||
+                                        actuator->slider.index1 > 0 || actuator->isMuscle)) {
+        rgCase_Error(c, "adhesion goes with a frame alone");
+    } else if (actuator->isAdhesive &&
+               (actuator->kp != 0 || actuator->kd != 0 || actuator->gainPosition != 0 ||
+                actuator->gainVelocity != 0)) {
+        rgCase_Error(c, "adhesion has a position or velocity gain");
     } else if (actuator->reference.index1 > 0 && actuator->slider.index1 > 0) {
         rgCase_Error(c, "a crank has no reference");
     } else if (actuator->slider.index1 > 0 && !(actuator->crankLength > 0)) {

@@ -68,7 +68,7 @@ typedef struct rgSlope {
     double value, slope;
 } rgSlope;
 
-// actuators.6: Active force over length: four parabolas, 1 at L = 1, 0 at lmin and lmax.
+// actuators.7: Active force over length: four parabolas, 1 at L = 1, 0 at lmin and lmax.
 static rgSlope rgForceLength(const rgMuscle* m, double L) {
     double low = 0.5 * (m->lmin + 1), high = 0.5 * (m->lmax + 1);
     if (L <= m->lmin || L >= m->lmax) {
@@ -83,7 +83,7 @@ static rgSlope rgForceLength(const rgMuscle* m, double L) {
     return (rgSlope){1 - 0.5 * x * x, -x / width};
 }
 
-// actuators.7: Over velocity: 0 at V = -1, 1 at 0, fvmax from fvmax - 1 on.
+// actuators.8: Over velocity: 0 at V = -1, 1 at 0, fvmax from fvmax - 1 on.
 static rgSlope rgForceVelocity(const rgMuscle* m, double V) {
     double y = m->fvmax - 1;
     if (V <= -1) {
@@ -98,7 +98,7 @@ static rgSlope rgForceVelocity(const rgMuscle* m, double V) {
     return (rgSlope){m->fvmax, 0};
 }
 
-// actuators.8: Passive force over length: a parabola from L = 1 to the middle of 1 and lmax, then a
+// actuators.9: Passive force over length: a parabola from L = 1 to the middle of 1 and lmax, then a
 // line.
 static rgSlope rgPassiveForce(const rgMuscle* m, double L) {
     double width = 0.5 * (m->lmax - 1), x = (L - 1) / width;
@@ -114,7 +114,7 @@ typedef struct rgDriveForce {
     double force, stiffness, damping;
 } rgDriveForce;
 
-// actuators.5
+// actuators.6
 static rgDriveForce rgMuscleForce(const rgMuscle* m, double l, double rate, double u) {
     double unit = (m->lengthRange[1] - m->lengthRange[0]) / (m->range[1] - m->range[0]);
     double L = m->range[0] + (l - m->lengthRange[0]) / unit, V = rate / (unit * m->vmax);

@@ -123,6 +123,7 @@ static const rgFixedField rgActuatorFixed[] = {
     RG_FIXED(rgActuatorDef, slider, "slider"),
     RG_FIXED(rgActuatorDef, inParent, "axes"),
     RG_FIXED(rgActuatorDef, isMuscle, "kind of force"),
+    RG_FIXED(rgActuatorDef, isAdhesive, "kind of force"),
     RG_FIXED(rgActuatorDef, early, "time of activation"),
     RG_FIXED(rgActuatorDef, activation, "kind of activation"),
 };

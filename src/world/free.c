@@ -42,14 +42,17 @@ static void rgFreeMotion_AddCompensation(rgFreeMotion* motion, const rgModel* mo
 // Wrenches of users and compensation of gravity. Readers see those of the step, even if the user
 // has changed them since.
 static void rgWorld_AddWrenches(rgWorld* world) {
-    world->free.hasWrench =
-        world->free.stateHasWrench || world->free.compensates || world->free.hasFluid;
+    world->free.hasWrench = world->free.stateHasWrench || world->free.compensates ||
+                            world->free.hasFluid || world->free.hasAdhesion;
     int count = world->free.hasWrench ? world->model->info.bodyCount : 0;
     if (count > 0) {
         memcpy(world->free.wrench, world->state.wrench, 6 * (size_t)count * sizeof(double));
     }
     if (world->free.hasFluid) {
         rgWorld_AddFluid(world);
+    }
+    if (world->free.hasAdhesion) {
+        rgWorld_AddAdhesion(world);
     }
     for (int b = 0; b < count; ++b) {
         rgFreeMotion_AddCompensation(&world->free, world->model, &world->settings, b);
@@ -493,4 +496,5 @@ void rgFreeMotion_Plan(rgFreeMotion* motion, const rgTransmission* transmission,
     }
     rgFreeMotion_PlanDofForces(motion, transmission, model);
     rgFreeMotion_PlanFluid(motion, model);
+    motion->hasAdhesion = rgWorld_HasAdhesion(model);
 }

@@ -26,6 +26,7 @@ typedef struct rgFreeMotion {
     double* dofStiffness; // vCount: of springs and gains that are part of M^
     double* dofDamping;   // vCount: of dampers and gains that are part of M^
     bool hasFluid;
+    bool hasAdhesion;
     rgFluidBox* fluidBoxes; // fluid.c, per body
     double* fluidDamping;   // fluid.c, vCount: diagonal above the slope of fluid forces
 } rgFreeMotion;
@@ -79,6 +80,9 @@ void rgWorld_FreeBodyImpulse(const rgWorld* world, const rgLink* link, const dou
 
 // ---- fluid.c
 bool rgWorld_HasFluid(const rgModel* model);
+bool rgWorld_HasAdhesion(const rgModel* model);
+// Add forces of adhesive actuators to the wrenches of bodies, at the present contacts.
+void rgWorld_AddAdhesion(rgWorld* world);
 void rgFreeMotion_PlanFluid(rgFreeMotion* motion, const rgModel* model);
 // True if fluid damping of a tree is stiff.
 bool rgFreeMotion_FluidIsThick(const rgFreeMotion* motion, const rgKinematics* kinematics,

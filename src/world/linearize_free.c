@@ -167,6 +167,9 @@ static void rgLoadWrenches(rgWorld* world, rgLinearization* l) {
     if (world->free.hasFluid) {
         rgLinearization_Freeze(l, "forces of the fluid");
     }
+    if (world->free.hasAdhesion) {
+        rgLinearization_Freeze(l, "adhesion");
+    }
 }
 
 // step_derivatives.6 Inverse dynamics by Q and the velocity that the bias has.

@@ -268,7 +268,7 @@ static void test_idle_actuators(void** state) {
     rgParsed f = rgParseText(rgParseMjcf, "x.xml",
                              "<mujoco><worldbody><body name='b'><joint name='j' axis='0 0 1'/>"
                              "<geom size='.1'/></body></worldbody><actuator>"
-                             "<adhesion name='glue' body='b' gain='9'/><motor name='m' joint='j'/>"
+                             "<general name='glue' joint='j' gaintype='user'/><motor name='m' joint='j'/>"
                              "<motor name='on_body' body='b'/></actuator>"
                              "<sensor><actuatorfrc name='s' actuator='glue'/></sensor>"
                              "<keyframe><key ctrl='1 2 3'/></keyframe></mujoco>",

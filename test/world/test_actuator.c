@@ -207,11 +207,120 @@ static void test_muscle(void** state) {
     SceneEnd(&scene);
 }
 
+// A cup that sucks lifts a load of 1 kg if it pulls with more than its weight, and inverse dynamics
+// finds the force of the lift that carries both.
+static void test_adhesion_lifts(void** state) {
+    (void)state;
+    for (int holds = 0; holds < 2; ++holds) {
+        Scene scene = TextScene(
+            "<mujoco><worldbody><body name='cup' pos='0 0 1'><joint name='lift' type='slide' "
+            "axis='0 0 1'/><geom type='box' size='.05 .05 .02' mass='.1'/></body><body name='load' "
+            "pos='0 0 .93'><freejoint/><geom type='box' size='.05 .05 .05' mass='1'/></body>"
+            "</worldbody><actuator><position joint='lift' kp='2000' kv='100'/><adhesion "
+            "body='cup' gain='9.81' ctrlrange='0 2'/></actuator></mujoco>",
+            1e-3, rg_integratorMidpoint);
+        double control[2] = {0, holds ? 1.001 : 0.999}, sag = 1.1 * SCENE_G / 2000, v[7] = {0};
+        double start[8] = {-sag, 0, 0, 0.93 - sag, 1, 0, 0, 0};
+        assert_int_equal(rgWorld_SetState(scene.world, start, v), rg_ok);
+        assert_int_equal(rgWorld_SetControl(scene.world, control), rg_ok);
+        SceneRun(&scene, 1000);
+        const double* q = rgWorld_Positions(scene.world, NULL);
+        if (holds) {
+            EXPECT_NEAR(q[0], -sag, 1e-6);
+            EXPECT_NEAR(q[3] - q[0], 0.93, 1e-7);
+            RoundTrips(&scene, 3, 3);
+            ExpectSameAfterRestore(&scene, 10);
+        } else {
+            assert_true(q[3] < 0.9);
+        }
+        SceneEnd(&scene);
+    }
+}
+
+// A box that clings to a wall: friction holds its weight if mu times the force exceeds it. It falls
+// like a free body once the force is gone, and nothing pulls it back from a distance.
+static void test_adhesion_on_a_wall(void** state) {
+    (void)state;
+    for (int holds = 0; holds < 2; ++holds) {
+        Scene scene = TextScene(
+            "<mujoco><worldbody><geom type='plane' size='5 5 .1' euler='0 90 0' friction='.5'/>"
+            "<body name='box' pos='.05 0 0'><freejoint/><geom type='box' size='.05 .05 .05' "
+            "mass='1' friction='.5'/></body></worldbody><actuator><adhesion body='box' "
+            "gain='9.81' ctrlrange='0 9'/></actuator></mujoco>",
+            1e-3, rg_integratorMidpoint);
+        Control(&scene, holds ? 2.02 : 1.98);
+        SceneRun(&scene, 500);
+        double z = rgWorld_Positions(scene.world, NULL)[2];
+        if (holds) {
+            EXPECT_NEAR(z, 0, 1e-7);
+            double away[3] = {0.06, 0, z}, v[6] = {0};
+            assert_int_equal(
+                rgWorld_SetState(scene.world, (double[]){away[0], 0, z, 1, 0, 0, 0}, v), rg_ok);
+            SceneRun(&scene, 100);
+            EXPECT_NEAR(rgWorld_Positions(scene.world, NULL)[0], 0.06, 1e-12);
+        } else { // with what friction lacks of the weight
+            EXPECT_NEAR(z, -0.5 * 0.01 * SCENE_G * 0.25, 1e-4);
+        }
+        SceneEnd(&scene);
+    }
+}
+
+// Forces of controllers and of motors with a resistance, by hand; each control has its place.
+static void test_controllers(void** state) {
+    (void)state;
+    static const struct {
+        const char* element;
+        int controls;
+        double gear, force; // by x = 0.5, x' = 2 and controls of 3, 4, 5
+    } cases[] = {
+        {"<pid joint='x' kp='10' kv='.1'/>", 2, 1, 10 * 2.5 + .1 * 2},
+        {"<pid joint='x' kp='10' kv='.1' input='pos vel ff'/>", 3, 1, 10 * 2.5 + .1 * 2 + 5},
+        {"<pid joint='x' kp='10' kv='.1' input='vel'/>", 1, 1, -5 + .1 * 1},
+        {"<pid joint='x' kp='10' kv='.1' gear='3'/>", 2, 3, 3 * (10 * 1.5 + .1 * (4 - 6))},
+        {"<dcmotor joint='x' motorconst='.1' resistance='2'/>", 1, 1, .05 * (3 - .1 * 2)},
+        {"<dcmotor joint='x' nominal='12 .5 100'/>", 1, 1, .12 / 2.88 * (3 - .12 * 2)},
+        {"<dcmotor joint='x' motorconst='.1' resistance='2' saturation='.1 0 0'/>", 1, 1, .1},
+        {"<dcmotor joint='x' motorconst='.1' resistance='2' saturation='0 .5 0'/>", 1, 1, .05},
+        {"<dcmotor joint='x' motorconst='.1' resistance='2' input='none'/>", 0, 1, -.005 * 2},
+        {"<dcmotor joint='x' motorconst='.1' resistance='2' controller='10 0 1' input='pos vel "
+         "ff'/>",
+         3, 1, 10 * 2.5 + 1 * (4 - 2) + 5},
+        {"<motor joint='x' gear='3' damping='.3'/>", 1, 3, 9 - 2 * 2.7},
+    };
+    for (int i = 0; i < (int)(sizeof(cases) / sizeof(cases[0])); ++i) {
+        char text[800];
+        snprintf(text, sizeof(text),
+                 "<mujoco><option gravity='0 0 0'/><worldbody><body><joint name='x' type='slide' "
+                 "axis='1 0 0'/><inertial pos='0 0 0' mass='1' diaginertia='1 1 1'/></body>"
+                 "</worldbody><actuator>%s</actuator></mujoco>",
+                 cases[i].element);
+        Scene scene = TextScene(text, 1e-7, rg_integratorMidpoint);
+        double q = 0.5, v = 2, control[3] = {3, 4, 5};
+        assert_int_equal(rgModel_Info(scene.model).actuatorCount, cases[i].controls);
+        assert_int_equal(rgWorld_SetState(scene.world, &q, &v), rg_ok);
+        if (cases[i].controls > 0) {
+            assert_int_equal(rgWorld_SetControl(scene.world, control), rg_ok);
+        }
+        SceneStep(&scene);
+        double force = (Speed(&scene) - v) / 1e-7;
+        if (!(fabs(force - cases[i].force) < 1e-4)) {
+            fail_msg("%s: %g, expected %g", cases[i].element, force, cases[i].force);
+        }
+        SceneEnd(&scene);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_activations), cmocka_unit_test(test_restore_and_early),
-        cmocka_unit_test(test_damper),      cmocka_unit_test(test_free_and_site),
-        cmocka_unit_test(test_reference),   cmocka_unit_test(test_all_kinds),
-        cmocka_unit_test(test_crank),       cmocka_unit_test(test_muscle)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_adhesion_lifts),
+                                       cmocka_unit_test(test_adhesion_on_a_wall),
+                                       cmocka_unit_test(test_controllers),
+                                       cmocka_unit_test(test_activations),
+                                       cmocka_unit_test(test_restore_and_early),
+                                       cmocka_unit_test(test_damper),
+                                       cmocka_unit_test(test_free_and_site),
+                                       cmocka_unit_test(test_reference),
+                                       cmocka_unit_test(test_all_kinds),
+                                       cmocka_unit_test(test_crank),
+                                       cmocka_unit_test(test_muscle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
