@@ -309,6 +309,46 @@ static rgOutcome rgTurntable(void) {
     return good ? rgLab_Result(0, 1e6 * (hypot(b.x, b.y) - hypot(a.x, a.y)) / 2) : rgLab_Fail();
 }
 
+// ---- adhesion
+
+// A cup that hangs still pulls on 1 kg below it.
+static bool rgCupDrops(double pull) {
+    rgWorldDef def = rgLab_Def();
+    rgLab lab = rgLab_Open(
+        &def,
+        "<worldbody><body name='cup' pos='0 0 1'><geom type='box' size='.05 .05 .02' mass='.1'/>"
+        "</body><body name='load' pos='0 0 .93'><freejoint/><geom type='box' size='.05 .05 .05' "
+        "mass='1'/></body></worldbody><actuator><adhesion body='load' gain='1' ctrlrange='0 99'/>"
+        "</actuator>");
+    bool good =
+        lab.world != NULL && rgWorld_SetControl(lab.world, &pull) == rg_ok && rgLab_Run(&lab, 1);
+    bool drops = good && rgLab_At(&lab, "load").z < 0.93 - 1e-6;
+    rgLab_Close(&lab);
+    return drops;
+}
+
+static rgOutcome rgCup(void) {
+    return rgLab_Result(RG_GRAVITY, rgBisect(rgCupDrops, 9, 11, 12));
+}
+
+static bool rgWallDrops(double pull) {
+    rgWorldDef def = rgLab_Def();
+    def.friction = 0.5;
+    rgLab lab = rgLab_Open(
+        &def, "<worldbody><geom type='plane' size='5 5 .1' zaxis='1 0 0'/><body name='box' "
+              "pos='.05 0 0'><freejoint/><geom type='box' size='.05 .05 .05' mass='1'/></body>"
+              "</worldbody><actuator><adhesion body='box' gain='1' ctrlrange='0 99'/></actuator>");
+    bool good =
+        lab.world != NULL && rgWorld_SetControl(lab.world, &pull) == rg_ok && rgLab_Run(&lab, 1);
+    bool drops = good && rgLab_At(&lab, "box").z < -1e-5;
+    rgLab_Close(&lab);
+    return drops;
+}
+
+static rgOutcome rgClinging(void) {
+    return rgLab_Result(2 * RG_GRAVITY, rgBisect(rgWallDrops, 18, 22, 12));
+}
+
 static const rgPhysicsTest experiments[] = {
     {"slope: angle at which a cube slides, mu 0.5", "deg", 0.02, rgSlope, false, NULL},
     {"table: acceleration that a block follows, mu 0.5", "m/s^2", 0.005, rgTableLimit, false, NULL},
@@ -328,6 +368,8 @@ static const rgPhysicsTest experiments[] = {
     {"grasp shaken by 10 m/s^2: friction that holds", "", 5e-3, rgShakenGrasp, true, NULL},
     {"turntable, 5 rad/s: a sticking block moves outwards with", "um/s", 1, rgTurntable, false,
      NULL},
+    {"suction cup: pull that holds 1 kg", "N", 2e-3, rgCup, false, NULL},
+    {"box that clings to a wall, mu 0.5: pull that holds 1 kg", "N", 4e-3, rgClinging, false, NULL},
 };
 
 const rgSubject rgPhysicsFriction = {"friction", experiments,

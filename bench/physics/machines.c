@@ -200,7 +200,13 @@ static rgVec3 rgGripperMomentum(const rgLab* lab) {
     return rgAdd(sum, rgBoxMomentum(lab, "o", 1, rgVec(0.02, 0.02, 0.02)));
 }
 
-static rgOutcome rgGripper(void) {
+// Changes of the momentum and of the kinetic energy in ten seconds, as shares.
+typedef struct rgTumble {
+    bool good;
+    double momentum, energy;
+} rgTumble;
+
+static rgTumble rgTumbleGripper(void) {
     rgWorldDef def = rgLab_Def();
     def.friction = 1;
     rgLab lab = rgLab_Open(
@@ -216,17 +222,45 @@ static rgOutcome rgGripper(void) {
     if (lab.world == NULL || rgWorld_SetControl(lab.world, control) != rg_ok ||
         !rgLab_Run(&lab, 0.5)) {
         rgLab_Close(&lab);
-        return rgLab_Fail();
+        return (rgTumble){0};
     }
     rgVec3 w = rgVec(3, 2, 1);
     rgLab_Throw(&lab, "base", rgCross(w, rgLab_At(&lab, "base")), w);
     rgLab_Throw(&lab, "o", rgCross(w, rgLab_At(&lab, "o")), w);
     rgWorld_Step(lab.world, NULL);
     rgVec3 start = rgGripperMomentum(&lab);
-    bool good = rgLab_Run(&lab, 10);
-    double off = rgLength(rgSub(rgGripperMomentum(&lab), start)) / rgLength(start);
+    double energy = rgWorld_KineticEnergy(lab.world);
+    rgTumble tumble = {.good = rgLab_Run(&lab, 10)};
+    tumble.momentum = rgLength(rgSub(rgGripperMomentum(&lab), start)) / rgLength(start);
+    tumble.energy = rgWorld_KineticEnergy(lab.world) / energy - 1;
     rgLab_Close(&lab);
-    return good ? rgLab_Result(0, off) : rgLab_Fail();
+    return tumble;
+}
+
+static rgOutcome rgGripper(void) {
+    rgTumble tumble = rgTumbleGripper();
+    return tumble.good ? rgLab_Result(0, tumble.momentum) : rgLab_Fail();
+}
+
+static rgOutcome rgGripperEnergy(void) {
+    rgTumble tumble = rgTumbleGripper();
+    return tumble.good ? rgLab_Result(0, tumble.energy) : rgLab_Fail();
+}
+
+// A servo with a stiff damper, as those of robots: dt d/m = 0.9.
+static rgOutcome rgServo(void) {
+    rgWorldDef def = rgLab_Def();
+    const double m = 0.5, k = 4500, d = 450, t = 0.1, root = sqrt(d * d - 4 * m * k);
+    rgLab lab = rgLab_Open(
+        &def, "<option gravity='0 0 0'/><worldbody><body><joint name='j' type='slide' axis='1 0 "
+              "0'/><inertial pos='0 0 0' mass='0.5' diaginertia='1 1 1'/></body></worldbody>"
+              "<actuator><position joint='j' kp='4500' kv='450'/></actuator>");
+    double target = 1, slow = (d - root) / (2 * m), fast = (d + root) / (2 * m);
+    bool good =
+        lab.world != NULL && rgWorld_SetControl(lab.world, &target) == rg_ok && rgLab_Run(&lab, t);
+    double q = good ? rgWorld_Positions(lab.world, NULL)[0] : NAN;
+    rgLab_Close(&lab);
+    return rgLab_Result(1 - (fast * exp(-slow * t) - slow * exp(-fast * t)) / (fast - slow), q);
 }
 
 static const rgPhysicsTest experiments[] = {
@@ -241,8 +275,10 @@ static const rgPhysicsTest experiments[] = {
     {"1 kg and 2 kg over a pulley: speed after 1 s", "m/s", 1e-6, rgAtwood, false, NULL},
     {"gears of 1 to 5: rate after 1 s", "rad/s", 1e-6, rgGears, false, NULL},
     {"inertia of a tendon: speed after 1 s", "m/s", 1e-6, rgTendonInertia, false, NULL},
-    {"floating gripper with a box, 10 s: angular momentum, change", "", 5e-4, rgGripper, true,
+    {"servo with a stiff damper, from rest: position after 0.1 s", "m", 2e-3, rgServo, false, NULL},
+    {"floating gripper with a box, 10 s: angular momentum, change", "", 1e-4, rgGripper, true,
      NULL},
+    {"the same: kinetic energy, change", "", 1e-3, rgGripperEnergy, true, NULL},
 };
 
 const rgSubject rgPhysicsMachines = {"machines", experiments,
