@@ -5,6 +5,7 @@
 #include <string.h>
 
 static const char* const losses[] = {"huber", "square", "cauchy", NULL};
+static const char* const slopeKinds[] = {"auto", "steps", "differences", NULL};
 static const char* const velocityKinds[] = {"instant", "backward", NULL};
 
 static int rgParseIdentify(int argc, char** argv, rgIdentifyOptions* o, int* count) {
@@ -44,6 +45,10 @@ static int rgParseIdentify(int argc, char** argv, rgIdentifyOptions* o, int* cou
          "first step of the search, in widths of the bounds", "S", NULL, 1e-9, 1},
         {"--refine", rg_optionInt, &def->refinements, "limit of Gauss-Newton steps", "N", NULL, 0,
          1e6},
+        {"--slopes", rg_optionChoice, &o->slopes,
+         "derivatives: those of steps, differences of simulations, or of steps unless a motion "
+         "begins to touch something",
+         "S", slopeKinds, 0, 0},
         {"--difference", rg_optionNumber, &def->differenceStep,
          "step of derivatives, in widths of the bounds", "S", NULL, 1e-9, 0.5},
         {"--dt", rg_optionNumber, &o->timeStep, "time step [s]", "DT", NULL, 1e-9, 10},
@@ -147,6 +152,7 @@ static bool rgRun(rgIdentifyJob* job) {
     def->motions = job->motions;
     def->motionCount = job->motionCount;
     def->loss = (rgLoss)o->loss;
+    def->slopes = (rgIdentifySlopes)o->slopes;
     def->seed = (uint64_t)o->seed;
     def->world.timeStep = o->timeStep;
     if (o->tolerance > 0) {

@@ -10,6 +10,7 @@ typedef struct rgIdentifyOptions {
     const char* startNoise;
     int velocities; // instant, backward
     int loss;
+    int slopes;
     double timeStep, tolerance;
     double length; // length for position errors in percent; 0: none
     int threads;

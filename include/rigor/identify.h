@@ -64,6 +64,13 @@ typedef enum rgLoss {
     rg_lossCauchy, ///< logarithm: outliers hardly count
 } rgLoss;
 
+/// Derivatives of the refinement.
+typedef enum rgIdentifySlopes {
+    rg_slopesAuto,        ///< of steps, unless a motion begins to touch something
+    rg_slopesSteps,       ///< chained along one simulation, of numbers that steps have them of
+    rg_slopesDifferences, ///< of simulations, two for each unknown
+} rgIdentifySlopes;
+
 /// Where the work of rgIdentify() is.
 typedef enum rgIdentifyStage {
     rg_identifySearch,
@@ -87,21 +94,22 @@ typedef struct rgIdentifyDef {
     double rotationNoise;   ///< [rad]; 1 degree
     double coordinateNoise; ///< [rad] or [m] of coordinates; 0.01
     rgLoss loss;
-    double lossLimit;      ///< in units of the noises; 1
-    double startPosition;  ///< standard deviation of each motion's start [m]; 0: it is exact
-    double startRotation;  ///< standard deviation of the angle of the start [rad]
-    double startVelocity;  ///< [m/s]
-    double startRate;      ///< [rad/s]
-    double startWindow;    ///< [s]: each start is found from the samples up to then that come
-                           ///< before the first contact, with held-out motions too; 0: from all
-                           ///< samples, together with the parameters
-    int generations;       ///< of the search; 0: none. 40
-    int population;        ///< candidates of each; 0: 4 + 3 ln of the number of parameters, even
-    int searchMotions;     ///< motions that the search looks at, spread over all; 0: all. 64
-    double searchStep;     ///< first step, in units of the bounds' width; 0.2
-    int refinements;       ///< steps of Gauss and Newton, at most; 8. Where there are more than
-                           ///< searchMotions, so many with these and a third with all
-    double differenceStep; ///< of the derivatives, in units of the bounds' width; 0.02. A quarter
+    double lossLimit;     ///< in units of the noises; 1
+    double startPosition; ///< standard deviation of each motion's start [m]; 0: it is exact
+    double startRotation; ///< standard deviation of the angle of the start [rad]
+    double startVelocity; ///< [m/s]
+    double startRate;     ///< [rad/s]
+    double startWindow;   ///< [s]: each start is found from the samples up to then that come
+                          ///< before the first contact, with held-out motions too; 0: from all
+                          ///< samples, together with the parameters
+    int generations;      ///< of the search; 0: none. 40
+    int population;       ///< candidates of each; 0: 4 + 3 ln of the number of parameters, even
+    int searchMotions;    ///< motions that the search looks at, spread over all; 0: all. 64
+    double searchStep;    ///< first step, in units of the bounds' width; 0.2
+    int refinements;      ///< steps of Gauss and Newton, at most; 8. Where there are more than
+                          ///< searchMotions, so many with these and a third with all
+    rgIdentifySlopes slopes;
+    double differenceStep; ///< of the differences, in units of the bounds' width; 0.02. A quarter
                            ///< of it, twice, where that leads no further
     int foldCount;         ///< of the cross-validation; 0: none
     int bootstrapCount;    ///< of the intervals; 0: none. 1000

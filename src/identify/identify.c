@@ -282,6 +282,57 @@ static rgResult rgIdentification_Reserve(rgIdentification* id) {
     return rg_ok;
 }
 
+// Coordinates of joints of several degrees of freedom have no derivative of their own.
+static bool rgMeasuresHaveSlopes(const rgFit* fit) {
+    bool good = true;
+    for (int m = 0; m < fit->motionCount; ++m) {
+        const rgMotion* motion = fit->targets[m].motion;
+        for (int c = 0; c < motion->channelCount; ++c) {
+            const rgChannel* channel = &motion->channels[c];
+            good = good && (channel->kind != rg_channelCoordinate ||
+                            rgCoordinateDof(fit->model, channel->coordinate) >= 0);
+        }
+    }
+    return good;
+}
+
+// What begins to touch jumps: derivatives of steps do not see the slope through jumps. Motions are
+// simulated with the start values.
+static rgResult rgChooseSlopes(rgIdentification* id) {
+    rgFit* fit = &id->fit;
+    fit->hasSlopes = id->def.slopes != rg_slopesDifferences && rgMeasuresHaveSlopes(fit);
+    if (!fit->hasSlopes || id->def.slopes == rg_slopesSteps) {
+        return rg_ok;
+    }
+    size_t room = 0, count = (size_t)fit->motionCount;
+    for (int m = 0; m < fit->motionCount; ++m) {
+        room += (size_t)fit->targets[m].sizeCount;
+    }
+    rgTrialList list;
+    rgModel* model = NULL;
+    double* contacts = rgAllocate(&fit->allocator, count, sizeof(double));
+    rgResult result = rgTrialList_Create(&list, fit, fit->motionCount, room);
+    result = contacts == NULL ? rg_errorMemory : result;
+    if (result == rg_ok) {
+        result = rgFit_Compile(fit, id->solution.place, &model);
+    }
+    for (int m = 0; m < fit->motionCount && result == rg_ok; ++m) {
+        contacts[m] = INFINITY;
+        rgTrialList_Add(&list, fit, model, m, NULL);
+        list.trials[m].contact = &contacts[m];
+    }
+    if (result == rg_ok) {
+        result = rgTrialList_Run(&list, fit);
+    }
+    for (int m = 0; m < fit->motionCount && result == rg_ok; ++m) {
+        fit->hasSlopes = fit->hasSlopes && contacts[m] == INFINITY;
+    }
+    rgDestroyModel(model);
+    rgTrialList_Free(&list, fit);
+    rgRelease(&fit->allocator, contacts);
+    return result;
+}
+
 static rgResult rgIdentification_Build(rgIdentification* id, const rgModelDef* model,
                                        rgDiagnostics* diagnostics) {
     rgFit* fit = &id->fit;
@@ -312,7 +363,7 @@ static rgResult rgIdentification_Build(rgIdentification* id, const rgModelDef* m
         result = rgCopyModelDef(model, &id->allocator, &fit->work);
     }
     fit->simulator = (rgSimulator){&id->def, fit->targets, id->allocator};
-    return result;
+    return result == rg_ok ? rgChooseSlopes(id) : result;
 }
 
 void rgDestroyIdentification(rgIdentification* id) {

@@ -3,7 +3,9 @@
 #pragma once
 #include "base/base.h"
 #include "model/kinds.h"
+#include "rigor/dynamics.h"
 #include "rigor/identify.h"
+#include "rigor/linearize.h"
 
 enum { RG_MAX_PARAMETERS = 128, RG_MAX_LOCALS = 128 };
 
@@ -26,6 +28,10 @@ double rgParameter_Value(const rgParameter* parameter, const rgModelDef* model);
 // Set the model's parameters to those of `base`, with these values in place.
 rgResult rgParameters_Apply(const rgParameter* parameters, int count, const double* values,
                             const rgModelDef* base, rgModelDef* model);
+// The numbers that it moves, where steps have derivatives by them: how many, or -1. Both may be
+// NULL.
+int rgParameter_Numbers(const rgParameter* parameter, const rgModelDef* model,
+                        rgQuantity* quantities, double* numbers);
 // Values from places in [0, 1] between the bounds, and back.
 double rgParameter_FromUnit(const rgParameter* parameter, double place);
 double rgParameter_ToUnit(const rgParameter* parameter, double value);
@@ -47,6 +53,10 @@ typedef struct rgTrial {
     int lastSample;  // sample at which it may end; 0: at the last
     double* errors;  // out: sizeCount of the target, in units of the noises; NAN after a fault
     double* contact; // out, or NULL: time of the first contact force, if it starts without [s]
+    const struct rgSlopeTable* slopes; // NULL: errors alone
+    const double* local;               // with slopes: of the start, in units of their deviations
+    int unknownCount;                  // parameters, and unknowns of the start
+    double* columns; // out: unknownCount x sizeCount derivatives of the errors; zero after a fault
 } rgTrial;
 
 typedef struct rgSimulator {
@@ -67,6 +77,45 @@ double rgMotionCost(const rgIdentifyDef* def, const rgTarget* target, const doub
 rgMotionError rgMotionErrorOf(const rgIdentifyDef* def, const rgTarget* target,
                               const double* errors);
 
+// ---- slopes.c
+
+// Numbers of the model by places of parameters; steps have derivatives by them.
+typedef struct rgSlopeTable {
+    const struct rgFit* fit;
+    int count;
+    rgQuantity* quantities;
+    double* weights;               // count x parameterCount, and room
+    bool known[RG_MAX_PARAMETERS]; // false: a parameter moves more than such numbers
+} rgSlopeTable;
+
+rgResult rgSlopeTable_Create(rgSlopeTable* table, const struct rgFit* fit);
+void rgSlopeTable_Free(rgSlopeTable* table, const struct rgFit* fit);
+rgResult rgSlopeTable_Fill(rgSlopeTable* table, const double* place);
+
+// Degree of freedom of a coordinate; -1: its joint has several.
+int rgCoordinateDof(const rgModel* model, int coordinate);
+
+// Derivatives of a state along one simulation, and of what is measured, by n unknowns.
+typedef struct rgSlopeRun {
+    const rgTrial* trial;
+    const rgTarget* target;
+    rgDynamics* dynamics;
+    int n, nv;
+    bool failed;
+    double *S, *next;   // 2 nv x n: of q and v
+    double *past, *now; // errors of a sample x n: of measured values
+    double* jacobian;
+    double* memory;
+} rgSlopeRun;
+
+rgResult rgSlopeRun_Begin(rgSlopeRun* run, const rgTrial* trial, const rgTarget* target,
+                          const rgAllocator* allocator);
+// Derivatives that could not be had are zero.
+void rgSlopeRun_End(rgSlopeRun* run, const rgAllocator* allocator);
+void rgSlopeRun_Measure(rgSlopeRun* run, const rgWorld* world);
+void rgSlopeRun_Compare(rgSlopeRun* run, const rgIdentifyDef* def, int sample, double share);
+void rgSlopeRun_Step(rgSlopeRun* run, rgWorld* world);
+
 // ---- fit.c
 
 // Everything that fits of one set of parameters share.
@@ -83,6 +132,7 @@ typedef struct rgFit {
     rgTarget* targets;
     rgSimulator simulator;
     int localCount;    // uncertain numbers of a start
+    bool hasSlopes;    // false: derivatives are differences
     bool hasWindow;    // true if starts are found from their first samples alone
     int* localIndex;   // into q's tangent (below nv) or nv + that of v
     double* localUnit; // their standard deviations

@@ -1,5 +1,6 @@
 // Parameters of a definition by name: KIND/NAME/FIELD.
 #include "identify/identify.h"
+#include "rigor/derivative.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -213,6 +214,85 @@ static bool rgParameterCovers(const rgParameter* parameter, const rgPart* part, 
     return !part->shape.visualOnly && fits;
 }
 
+// ---- numbers that steps have derivatives by
+
+static double* rgPlainNumber(const rgFieldInfo* field, rgPart* part) {
+    return (double*)(void*)((char*)part + field->offset);
+}
+
+// Kinds of the numbers that a field of a part is; 0: it is another.
+static int rgNumberKinds(const rgFieldInfo* field, const rgPart* part, rgQuantityKind* kinds) {
+    static const struct {
+        rgPartKind part;
+        size_t offset;
+        rgQuantityKind kind;
+    } own[] = {{rg_partShape, offsetof(rgShapeDef, material.mu), rg_quantityFriction},
+               {rg_partShape, offsetof(rgShapeDef, material.restitution), rg_quantityRestitution},
+               {rg_partJoint, offsetof(rgJointDef, damping), rg_quantityDamping},
+               {rg_partJoint, offsetof(rgJointDef, dryFriction), rg_quantityDryFriction},
+               {rg_partJoint, offsetof(rgJointDef, armature), rg_quantityArmature},
+               {rg_partJoint, offsetof(rgJointDef, stiffness), rg_quantityStiffness},
+               {rg_partActuator, offsetof(rgActuatorDef, gain), rg_quantityGain},
+               {rg_partActuator, offsetof(rgActuatorDef, kp), rg_quantityPositionGain},
+               {rg_partActuator, offsetof(rgActuatorDef, kd), rg_quantityVelocityGain}};
+    if (field->part == rg_partBody) {
+        for (int k = 0; k < RG_INERTIA_PARAMETERS; ++k) {
+            kinds[k] = rg_quantityInertia;
+        }
+        return RG_INERTIA_PARAMETERS;
+    }
+    int count = 0;
+    for (int k = 0; k < RG_COUNT(own); ++k) {
+        if (own[k].part == field->part && own[k].offset == field->offset &&
+            (field->rule == rg_fieldPlain || field->rule == rg_fieldGain)) {
+            kinds[count++] = own[k].kind;
+        }
+    }
+    if (field->rule == rg_fieldGain) {
+        kinds[count++] = rg_quantityGain;
+    }
+    bool varies = field->part == rg_partShape && part->shape.material.transitionSpeed > 0;
+    return varies ? 0 : count;
+}
+
+static void rgReadNumbers(const rgFieldInfo* field, rgPart* part, const rgQuantityKind* kinds,
+                          int count, double* numbers) {
+    if (field->part == rg_partBody) {
+        rgInertia_Parameters(&part->body.inertia, numbers);
+        return;
+    }
+    for (int k = 0; k < count; ++k) {
+        bool gain = kinds[k] == rg_quantityGain;
+        numbers[k] = gain ? part->actuator.gain : *rgPlainNumber(field, part);
+    }
+}
+
+int rgParameter_Numbers(const rgParameter* parameter, const rgModelDef* model,
+                        rgQuantity* quantities, double* numbers) {
+    const rgFieldInfo* field = parameter->field;
+    int total = 0;
+    for (int i = 1; i <= rgPartCount(model, field->part); ++i) {
+        rgPart part;
+        rgQuantityKind kinds[RG_INERTIA_PARAMETERS];
+        rgGetPart(model, field->part, i, &part);
+        if (!rgParameterCovers(parameter, &part, i)) {
+            continue;
+        }
+        int count = rgNumberKinds(field, &part, kinds);
+        if (count == 0) {
+            return -1;
+        }
+        for (int k = 0; k < count && quantities != NULL; ++k) {
+            quantities[total + k] = (rgQuantity){kinds[k], i - 1, k};
+        }
+        if (numbers != NULL) {
+            rgReadNumbers(field, &part, kinds, count, numbers + total);
+        }
+        total += count;
+    }
+    return total > 0 ? total : -1;
+}
+
 // ---- names
 
 static void rgReportFields(const char* name, const char* kind, int kindLength,
@@ -300,10 +380,6 @@ rgResult rgParameter_Resolve(rgParameter* parameter, const rgModelDef* model,
 }
 
 // ---- values
-
-static double* rgPlainNumber(const rgFieldInfo* field, rgPart* part) {
-    return (double*)(void*)((char*)part + field->offset);
-}
 
 static double rgGravityLength(const rgModelDef* model) {
     rgModelOptions options = rgModelDef_Info(model).options;

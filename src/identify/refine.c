@@ -12,16 +12,18 @@ enum { rg_blockMotions = 32, rg_dampingTries = 5, rg_narrowings = 2 };
 typedef struct rgRefinement {
     rgFit* fit;
     rgSolution* solution;
-    int p, l;            // parameters, and numbers of a start that are unknowns too
-    double difference;   // step of the derivatives
-    int variantCount;    // 1 + 2 p + 2 l: the present point, then each unknown up and down
-    rgModel** models;    // 1 + 2 p
-    double* widths;      // p: from down to up
-    double* shift;       // l: start of one variant
-    double* weights;     // weights of the samples of a motion
-    double* columns;     // (p + l) x errors of a motion
-    double* full;        // (p + l)^2 of a motion
-    double* half;        // p + l
+    int p, l;           // parameters, and numbers of a start that are unknowns too
+    double difference;  // step of the derivatives
+    rgSlopeTable table; // with derivatives of steps: unknowns that have some are not moved
+    int movedCount;     // unknowns that are moved
+    int* moved;         // up to p + l
+    rgModel** models; // 1 + 2 p: the present point, then each parameter that is moved, up and down
+    double* widths;   // p: from down to up
+    double* shift;    // l: start of one variant
+    double* weights;  // weights of the samples of a motion
+    double* columns;  // (p + l) x errors of a motion
+    double* full;     // (p + l)^2 of a motion
+    double* half;     // p + l
     double* eliminators; // motions x l x (p + 1): H_ll^-1 [H_lp g_l]
     double* hessian;     // p x p of all, priors too
     double* gradient;    // p
@@ -31,6 +33,8 @@ typedef struct rgRefinement {
     double* local;       // motions x l, tried
     double* costs;       // motions, tried
     double* oldCosts;    // motions, tried from the present starts
+    double* slopes;      // of the motions of a block, (p + l) x errors each
+    size_t slopesUsed;
     double* memory;
 } rgRefinement;
 
@@ -45,18 +49,20 @@ static rgResult rgCompileVariants(rgRefinement* r) {
     double h = r->difference;
     memcpy(place, r->solution->place, (size_t)r->p * sizeof(double));
     rgResult result = rgFit_Compile(fit, place, &r->models[0]);
-    for (int i = 0; i < r->p && result == rg_ok; ++i) {
+    for (int k = 0; k < r->movedCount && r->moved[k] < r->p && result == rg_ok; ++k) {
+        int i = r->moved[k];
         double at = place[i], up = fmin(at + h, 1), down = fmax(at - h, 0);
         r->widths[i] = up - down;
         place[i] = up;
-        result = rgFit_Compile(fit, place, &r->models[1 + 2 * i]);
+        result = rgFit_Compile(fit, place, &r->models[1 + 2 * k]);
         place[i] = down;
         if (result == rg_ok) {
-            result = rgFit_Compile(fit, place, &r->models[2 + 2 * i]);
+            result = rgFit_Compile(fit, place, &r->models[2 + 2 * k]);
         }
         place[i] = at;
     }
-    return result;
+    return result == rg_ok && fit->hasSlopes ? rgSlopeTable_Fill(&r->table, r->solution->place)
+                                             : result;
 }
 
 static void rgDestroyVariants(rgRefinement* r) {
@@ -66,17 +72,26 @@ static void rgDestroyVariants(rgRefinement* r) {
     }
 }
 
-// Motions first to end of one variant.
+// Motions first to end of one variant: the present point, then each moved unknown up and down.
 static void rgAddVariant(rgRefinement* r, rgTrialList* list, int variant, int first, int end) {
-    int unknown = (variant - 1) / 2 - r->p; // unknown of a start, if not negative
-    const rgModel* model = variant < 1 + 2 * r->p ? r->models[variant] : r->models[0];
+    int unknown = variant > 0 ? r->moved[(variant - 1) / 2] : -1;
+    const rgModel* model = unknown < r->p && variant > 0 ? r->models[variant] : r->models[0];
     for (int i = first; i < end; ++i) {
         size_t locals = (size_t)r->fit->localCount;
         memcpy(r->shift, r->solution->local + (size_t)i * locals, locals * sizeof(double));
-        if (variant > 2 * r->p) {
-            r->shift[unknown] += variant % 2 == 1 ? RG_LOCAL_STEP : -RG_LOCAL_STEP;
+        if (unknown >= r->p) {
+            r->shift[unknown - r->p] += variant % 2 == 1 ? RG_LOCAL_STEP : -RG_LOCAL_STEP;
         }
         rgTrialList_Add(list, r->fit, model, r->solution->motions[i], r->shift);
+        if (variant == 0 && r->fit->hasSlopes) {
+            rgTrial* trial = &list->trials[list->count - 1];
+            trial->slopes = &r->table;
+            trial->local = r->solution->local + (size_t)i * locals;
+            trial->unknownCount = r->p + r->l;
+            trial->columns = r->slopes + r->slopesUsed;
+            r->slopesUsed +=
+                (size_t)(r->p + r->l) * (size_t)r->fit->targets[trial->target].sizeCount;
+        }
     }
 }
 
@@ -143,12 +158,16 @@ static void rgLinearizeMotion(rgRefinement* r, const rgTrialList* list, int moti
         memset(r->solution->gradients + (size_t)motion * p, 0, p * sizeof(double));
         return;
     }
-    for (int k = 0; k < r->p + r->l; ++k) {
+    size_t size = (size_t)target->sizeCount;
+    if (base->columns != NULL) {
+        memcpy(r->columns, base->columns, (p + (size_t)r->l) * size * sizeof(double));
+    }
+    for (int k = 0; k < r->movedCount; ++k) {
         const rgTrial *up = base + (size_t)(1 + 2 * k) * (size_t)count,
                       *down = base + (size_t)(2 + 2 * k) * (size_t)count;
-        double width = k < r->p ? r->widths[k] : 2 * RG_LOCAL_STEP;
-        rgDifference(r->columns + (size_t)k * (size_t)target->sizeCount, up, down, width,
-                     target->sizeCount);
+        int unknown = r->moved[k];
+        double width = unknown < r->p ? r->widths[unknown] : 2 * RG_LOCAL_STEP;
+        rgDifference(r->columns + (size_t)unknown * size, up, down, width, target->sizeCount);
     }
     rgNormalEquations(r->p + r->l, target->sizeCount, target->errorCount, r->columns, r->weights,
                       base->errors, r->full, r->half);
@@ -162,10 +181,12 @@ static rgResult rgLinearizeBlock(rgRefinement* r, int first, int end) {
         room += (size_t)fit->targets[r->solution->motions[i]].sizeCount;
     }
     rgTrialList list;
-    int count = end - first;
-    rgResult result =
-        rgTrialList_Create(&list, fit, count * r->variantCount, room * (size_t)r->variantCount);
-    for (int variant = 0; variant < r->variantCount && result == rg_ok; ++variant) {
+    int count = end - first, variants = 1 + 2 * r->movedCount;
+    rgResult result = rgTrialList_Create(&list, fit, count * variants, room * (size_t)variants);
+    r->slopesUsed = 0;
+    r->slopes = rgAllocate(&fit->allocator, room * (size_t)(r->p + r->l) + 1, sizeof(double));
+    result = r->slopes == NULL ? rg_errorMemory : result;
+    for (int variant = 0; variant < variants && result == rg_ok; ++variant) {
         rgAddVariant(r, &list, variant, first, end);
     }
     if (result == rg_ok) {
@@ -175,6 +196,7 @@ static rgResult rgLinearizeBlock(rgRefinement* r, int first, int end) {
         rgLinearizeMotion(r, &list, i, i - first, count);
     }
     rgTrialList_Free(&list, fit);
+    rgRelease(&fit->allocator, r->slopes);
     return result;
 }
 
@@ -334,7 +356,8 @@ static rgResult rgIterate(rgRefinement* r, int steps, bool curvatures) {
         bool moved = false;
         result = rgImprove(r, &damping, &moved);
         bool last = k + 1 == steps;
-        if (result == rg_ok && r->solution->converged && narrower < rg_narrowings && !last) {
+        if (result == rg_ok && r->solution->converged && narrower < rg_narrowings && !last &&
+            r->movedCount > 0) {
             ++narrower;
             r->difference /= 4;
             r->solution->converged = false;
@@ -386,8 +409,14 @@ static rgResult rgRefinement_Create(rgRefinement* r) {
     }
     r->memory = rgAllocate(&fit->allocator, total, sizeof(double));
     r->models = rgAllocate(&fit->allocator, 1 + 2 * p, sizeof(rgModel*));
-    if (r->memory == NULL || r->models == NULL) {
+    r->moved = rgAllocate(&fit->allocator, p + l + 1, sizeof(int));
+    if (r->memory == NULL || r->models == NULL || r->moved == NULL) {
         return rg_errorMemory;
+    }
+    for (int k = 0; k < r->p + r->l; ++k) {
+        if (!fit->hasSlopes || (k < r->p && !r->table.known[k])) {
+            r->moved[r->movedCount++] = k;
+        }
     }
     double* at = r->memory;
     for (int i = 0; i < RG_COUNT(parts); ++i) {
@@ -401,12 +430,14 @@ rgResult rgFit_Refine(rgFit* fit, rgSolution* solution, int steps, bool curvatur
     rgRefinement r = {.fit = fit, .solution = solution, .p = fit->parameterCount};
     r.l = fit->hasWindow ? 0 : fit->localCount;
     r.difference = fit->def->differenceStep;
-    r.variantCount = 1 + 2 * (r.p + r.l);
-    rgResult result = rgRefinement_Create(&r);
+    rgResult result = rgSlopeTable_Create(&r.table, fit);
+    result = result == rg_ok ? rgRefinement_Create(&r) : result;
     if (result == rg_ok) {
         result = rgIterate(&r, steps, curvatures);
     }
     rgRelease(&fit->allocator, r.memory);
     rgRelease(&fit->allocator, r.models);
+    rgRelease(&fit->allocator, r.moved);
+    rgSlopeTable_Free(&r.table, fit);
     return result;
 }

@@ -19,6 +19,7 @@ typedef struct rgRunner {
     bool touched; // from the first step on, or since
     double* past; // measured values after the step before
     double* now;
+    rgSlopeRun* slopes; // or NULL
 } rgRunner;
 
 // ---- measured quantities
@@ -123,8 +124,7 @@ static void rgWatchContact(rgRunner* runner, const rgWorld* world, int step, dou
 
 // Before each step: compare the samples between the last one and now. A world whose samples are all
 // met stops.
-static rgResult rgAdvance(rgWorld* world, int index, int step, void* context) {
-    rgRunner* runner = (rgRunner*)context + index;
+static rgResult rgMeetSamples(rgRunner* runner, rgWorld* world, int step) {
     const rgMotion* motion = runner->target->motion;
     double dt = rgWorld_TimeStep(world), slack = 1e-6 * dt;
     double time = motion->times[0] + step * dt;
@@ -134,9 +134,16 @@ static rgResult rgAdvance(rgWorld* world, int index, int step, void* context) {
         return rgApplyControls(runner, world, time, slack);
     }
     rgMeasure(world, motion, runner->now);
+    if (runner->slopes != NULL) {
+        rgSlopeRun_Measure(runner->slopes, world);
+    }
     while (runner->next <= runner->last && motion->times[runner->next] <= time + slack) {
         double share = 1 - (time - motion->times[runner->next]) / dt;
-        rgCompare(runner, runner->hasLast ? share : 1);
+        share = runner->hasLast ? share : 1;
+        rgCompare(runner, share);
+        if (runner->slopes != NULL) {
+            rgSlopeRun_Compare(runner->slopes, runner->def, runner->next, share);
+        }
         ++runner->next;
     }
     double* swap = runner->past;
@@ -145,6 +152,15 @@ static rgResult rgAdvance(rgWorld* world, int index, int step, void* context) {
     runner->hasLast = true;
     return runner->next <= runner->last ? rgApplyControls(runner, world, time, slack)
                                         : rg_errorArgument;
+}
+
+static rgResult rgAdvance(rgWorld* world, int index, int step, void* context) {
+    rgRunner* runner = (rgRunner*)context + index;
+    rgResult result = rgMeetSamples(runner, world, step);
+    if (result == rg_ok && runner->slopes != NULL) {
+        rgSlopeRun_Step(runner->slopes, world);
+    }
+    return result;
 }
 
 // ---- a batch of them
@@ -200,7 +216,7 @@ static rgResult rgWriteStarts(rgBatch* batch, const rgTrial* trials, int count, 
 }
 
 static rgResult rgRunBatch(const rgSimulator* simulator, const rgTrial* trials, int count,
-                           rgRunner* runners, double* memory) {
+                           rgRunner* runners, double* memory, rgSlopeRun* slopes) {
     rgBatchDef def = rgDefaultBatchDef();
     def.worldCount = count;
     def.world = simulator->def->world;
@@ -216,6 +232,7 @@ static rgResult rgRunBatch(const rgSimulator* simulator, const rgTrial* trials, 
         for (int i = 0; i < count; ++i) {
             int steps = rgStepsOf(runners[i].target->motion, rgBatch_TimeStep(batch));
             rollout.stepCount = RG_MAX(rollout.stepCount, steps);
+            runners[i].slopes = trials[i].slopes != NULL ? &slopes[i] : NULL;
         }
         rollout.each = rgAdvance;
         rollout.context = runners;
@@ -245,9 +262,19 @@ static void rgRunChunk(int index, int worker, void* context) {
     const rgAllocator* allocator = &simulator->allocator;
     rgRunner* runners = rgAllocate(allocator, (size_t)count, sizeof(rgRunner));
     double* memory = rgAllocate(allocator, numbers + 1, sizeof(double));
-    chunk->results[index] = runners != NULL && memory != NULL
-                                ? rgRunBatch(simulator, trials, count, runners, memory)
-                                : rg_errorMemory;
+    rgSlopeRun* slopes = rgAllocate(allocator, (size_t)count, sizeof(rgSlopeRun));
+    bool good = runners != NULL && memory != NULL && slopes != NULL;
+    rgResult result = good ? rg_ok : rg_errorMemory;
+    for (int i = 0; i < count && result == rg_ok && trials[0].slopes != NULL; ++i) {
+        result = rgSlopeRun_Begin(&slopes[i], &trials[i], &simulator->targets[trials[i].target],
+                                  allocator);
+    }
+    chunk->results[index] =
+        result == rg_ok ? rgRunBatch(simulator, trials, count, runners, memory, slopes) : result;
+    for (int i = 0; i < count && slopes != NULL; ++i) {
+        rgSlopeRun_End(&slopes[i], allocator);
+    }
+    rgRelease(allocator, slopes);
     rgRelease(allocator, runners);
     rgRelease(allocator, memory);
 }
@@ -260,6 +287,7 @@ rgResult rgSimulator_Run(const rgSimulator* simulator, const rgTrial* trials, in
     int chunks = 0;
     for (int i = 0; i < count && result == rg_ok; ++i) {
         bool starts = i == 0 || trials[i].model != trials[i - 1].model ||
+                      trials[i].slopes != trials[i - 1].slopes ||
                       i - firsts[chunks - 1] >= rg_trialsTogether;
         if (starts) {
             firsts[chunks++] = i;

@@ -1,5 +1,6 @@
 // Identification of known bodies from motions that were simulated with them: what is found, what is
 // said to be open, and that nothing depends on the number of threads.
+#include "identify/identify.h"
 #include "rigor/dynamics.h"
 #include "rigor/identify.h"
 #include "rigor/io.h"
@@ -151,6 +152,164 @@ static rgIdentifyDef DefOf(const Recorded* recorded, const rgParameterDef* param
 
 static rgParameterEstimate Estimate(const rgIdentification* id, int i) {
     return rgIdentification_Parameter(id, i);
+}
+
+// ---- derivatives of the errors
+
+typedef struct Probe {
+    rgFit fit;
+    rgSlopeTable table;
+    rgTarget target;
+    rgParameter parameters[8];
+    rgIdentifyDef def;
+    int locals[12];
+    double units[12];
+} Probe;
+
+// Errors of the first motion at a place of the parameters, and their derivatives (may be NULL).
+static void Simulate(Probe* probe, const double* place, const double* local, double* errors,
+                     double* columns) {
+    rgFit* fit = &probe->fit;
+    rgModel* model = NULL;
+    double q[16], v[32];
+    assert_int_equal(rgFit_Compile(fit, place, &model), rg_ok);
+    rgFit_Start(fit, 0, local, q, v);
+    rgTrial trial = {.model = model, .q = q, .v = v, .errors = errors};
+    if (columns != NULL) {
+        assert_int_equal(rgSlopeTable_Fill(&probe->table, place), rg_ok);
+        trial.slopes = &probe->table;
+        trial.local = local;
+        trial.unknownCount = fit->parameterCount + fit->localCount;
+        trial.columns = columns;
+    }
+    assert_int_equal(rgSimulator_Run(&fit->simulator, &trial, 1), rg_ok);
+    rgDestroyModel(model);
+}
+
+// Largest difference of a column from central differences, over its largest entry, in the samples
+// up to some; the largest of all columns.
+static double ColumnError(const char* text, const rgParameterDef* parameters, int count,
+                          int samples, int smooth, double tolerance) {
+    rgModelDef *def = Parse(text), *work = Parse(text);
+    rgModel* model = NULL;
+    Recorded recorded;
+    assert_int_equal(rgCompileModel(def, NULL, NULL, &model), rg_ok);
+    recorded.channel = rgModel_Info(model).qCount == 7 ? (rgChannel){rg_channelPose, {1}, 0}
+                                                       : (rgChannel){rg_channelCoordinate, {0}, 0};
+    Record(&recorded.motions[0], model, &recorded.channel, 3, samples, 1e-2);
+    recorded.count = 1;
+    Probe probe = {.def = DefOf(&recorded, parameters, count)};
+    probe.def.world.contact.tolerance = tolerance;
+    int errors = recorded.channel.kind == rg_channelPose ? 6 : 1, nv = rgModel_Info(model).vCount;
+    probe.target = (rgTarget){recorded.motions, errors, (samples - 1) * errors};
+    probe.fit = (rgFit){.allocator = rgResolveAllocator(&(rgAllocator){0}),
+                        .def = &probe.def,
+                        .base = def,
+                        .work = work,
+                        .model = model,
+                        .parameterCount = count,
+                        .parameters = probe.parameters,
+                        .motionCount = 1,
+                        .targets = &probe.target,
+                        .localCount = 2 * nv,
+                        .hasSlopes = true,
+                        .localIndex = probe.locals,
+                        .localUnit = probe.units};
+    probe.fit.simulator = (rgSimulator){&probe.def, &probe.target, probe.fit.allocator};
+    double place[8], local[12] = {0};
+    for (int i = 0; i < count; ++i) {
+        probe.parameters[i].def = parameters[i];
+        assert_int_equal(rgParameter_Resolve(&probe.parameters[i], def, NULL), rg_ok);
+        place[i] = 0.3;
+    }
+    for (int k = 0; k < 2 * nv; ++k) {
+        probe.locals[k] = k;
+        probe.units[k] = 0.1;
+        local[k] = 0.1 * k;
+    }
+    assert_int_equal(rgSlopeTable_Create(&probe.table, &probe.fit), rg_ok);
+    int n = count + 2 * nv, size = probe.target.sizeCount;
+    double *e[3], *columns = calloc((size_t)(n * size), sizeof(double)), worst = 0;
+    for (int k = 0; k < 3; ++k) {
+        e[k] = calloc((size_t)size, sizeof(double));
+    }
+    Simulate(&probe, place, local, e[2], columns);
+    for (int j = 0; j < n; ++j) {
+        const double h = 1e-5;
+        double* x = j < count ? &place[j] : &local[j - count];
+        double at = *x, most = 1e-3, apart = 0;
+        if (j < count && !probe.table.known[j]) {
+            continue;
+        }
+        for (int side = 0; side < 2; ++side) {
+            *x = at + (side == 0 ? -h : h);
+            Simulate(&probe, place, local, e[side], NULL);
+        }
+        *x = at;
+        for (int k = 0; k < smooth * errors; ++k) {
+            double slope = (e[1][k] - e[0][k]) / (2 * h);
+            apart = fmax(apart, fabs(slope - columns[j * size + k]));
+            most = fmax(most, fabs(slope));
+        }
+        worst = fmax(worst, apart / most);
+    }
+    for (int k = 0; k < 3; ++k) {
+        free(e[k]);
+    }
+    free(columns);
+    rgSlopeTable_Free(&probe.table, &probe.fit);
+    FreeAll(&recorded);
+    rgDestroyModelDef(work);
+    rgDestroyModelDef(def);
+    rgDestroyModel(model);
+    return worst;
+}
+
+// Of a driven joint, and of a body in flight, to what differences of 1e-5 can say.
+static void test_columns(void** state) {
+    (void)state;
+    const rgParameterDef joint[] = {
+        Between("joint/hinge/damping", 0, 0.1), Between("joint/hinge/armature", 0, 0.01),
+        Between("body/arm/com.x", 0.1, 0.2), Between("body/arm/mass", 0.1, 0.4),
+        Between("actuator/motor/gain", 0.5, 2)};
+    EXPECT_NEAR(ColumnError(pendulum, joint, 5, 30, 29, 1e-12), 0, 1e-7);
+    const rgParameterDef body[] = {Between("shape/*/friction", 0.1, 0.5)};
+    EXPECT_NEAR(ColumnError(cube, body, 1, 8, 7, 1e-12), 0, 1e-7);
+}
+
+// A fifth of the simulations that differences take find the same optimum, with unknown starts.
+static void test_slopes(void** state) {
+    (void)state;
+    rgModelDef* def = Parse(pendulum);
+    Recorded recorded;
+    RecordAll(&recorded, def, 6, 60, 1e-4);
+    rgParameterDef parameters[] = {
+        Between("joint/hinge/damping", 0, 0.1), Between("joint/hinge/friction", 0, 0.05),
+        Between("joint/hinge/armature", 0, 0.01), Between("body/arm/com.x", 0.1, 0.2),
+        Between("actuator/motor/gain", 0.5, 2)};
+    rgIdentification* id[3];
+    for (int k = 0; k < 3; ++k) {
+        rgIdentifyDef settings = DefOf(&recorded, parameters, 5);
+        settings.generations = 0;
+        settings.coordinateNoise = 1e-3;
+        settings.startRotation = settings.startRate = 1e-2;
+        settings.slopes =
+            (rgIdentifySlopes[]){rg_slopesSteps, rg_slopesAuto, rg_slopesDifferences}[k];
+        assert_int_equal(rgIdentify(def, &settings, NULL, &id[k]), rg_ok);
+    }
+    rgIdentificationInfo steps = rgIdentification_Info(id[0]), other = rgIdentification_Info(id[2]);
+    assert_true(Light() || 5 * steps.simulationCount <= other.simulationCount);
+    assert_true(Light() || steps.cost <= other.cost * (1 + 1e-4));
+    for (int i = 0; i < 5; ++i) {
+        double own = Estimate(id[0], i).value, width = parameters[i].upper - parameters[i].lower;
+        assert_true(own == Estimate(id[1], i).value); // nothing touches
+        EXPECT_NEAR((Estimate(id[2], i).value - own) / width, 0, Light() ? 1 : 5e-3);
+    }
+    for (int k = 0; k < 3; ++k) {
+        rgDestroyIdentification(id[k]);
+    }
+    FreeAll(&recorded);
+    rgDestroyModelDef(def);
 }
 
 // ---- what is found
@@ -513,6 +672,8 @@ static void test_fields(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_slopes),
         cmocka_unit_test(test_cube),
         cmocka_unit_test(test_joint),
         cmocka_unit_test(test_size_and_gravity),
