@@ -1,7 +1,7 @@
 """Settings of Sphinx; make.py copies this beside the pages that it wrote."""
 project = "rigor"
 copyright = "the rigor authors, Apache-2.0"
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx_inline_tabs"]
 myst_heading_anchors = 4
 html_theme = "furo"
 html_static_path = ["style.css"]

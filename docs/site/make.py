@@ -2,7 +2,7 @@
 """Makes the documentation site from the pages of docs: docs/site/make.py PROGRAM OUTPUT [VERSION]
 
 PROGRAM is rigor, whose --help becomes pages of reference. The site is OUTPUT/html; open index.html, from a disk
-or a server. Needs Sphinx, MyST and Furo (./setup docs) and doxygen, and no network, neither here nor to read it.
+or a server. Needs Sphinx, MyST, its tabs, Furo and doxygen (./setup docs), and no network, neither here nor to read it.
 """
 import os
 import re

@@ -15,6 +15,7 @@ WORDS = "|".join(sorted(GREEK, key=len, reverse=True))
 TOKEN = re.compile(r"""
     (?P<fence>^[ ]*```.*?^[ ]*```[^\n]*$)
   | (?P<comment><!--.*?-->)
+  | (?P<html><div[ ]class="equations">.*?</div></div>)
   | (?P<heading>^\#+[ ][^\n]*$)
   | (?P<image>!\[[^\]]*\]\([^)]*\))
   | (?P<link>\[(?:[^\]`]|`[^`]*`)*\]\([^)\s]+\))
@@ -64,7 +65,7 @@ def target_of(site, page, link):
     if full + "/README.md" in site.pages:
         return relative(Site.place(full + "/README.md") + ".md", page)
     if full == "docs/theory":
-        return relative("sections/explanation.md", page)
+        return relative("sections/theory.md", page)
     header = re.fullmatch(r"include/rigor/(\w+)\.h", full)
     if header:
         return relative(f"reference/c/{header.group(1)}.rst", page)
@@ -112,6 +113,14 @@ def equations(block, page, cite):
     return "\n".join([*out, "</div>", "", ""])
 
 
+def formulas(match):
+    """An equation without a number; fences stay."""
+    if match.group(0).startswith("```"):
+        return match.group(0)
+    lines = "".join(f'<span class="line"><span>{formula(line)}</span></span>' for line in lines_of(match.group(0)))
+    return f'<div class="equations"><div class="equation"><span class="body">{lines}</span></div></div>\n'
+
+
 def glossary(text):
     """'**term**: meaning' paragraphs become a glossary, whose terms are in the index."""
     def block(match):
@@ -123,10 +132,26 @@ def glossary(text):
                   + "\n".join(block(e) for e in re.finditer(entry, m.group(0), re.M)) + "```\n\n", text, flags=re.M)
 
 
+PROGRAM = r"^```{}\n(?:(?!^```).*\n)*?^```\n"
+OUTPUT = r"(?:\n*(?:It prints\n\n+)?^```text\n(?:(?!^```).*\n)*?^```\n)?"
+IN_C = re.compile(PROGRAM.format("c") + OUTPUT, re.M)
+IN_PYTHON = re.compile(r"^## In Python\n+(?P<program>" + PROGRAM.format("python") + OUTPUT + r")", re.M)
+
+
+def side_by_side(text):
+    """The first program in C and the same program under "In Python", with their output, as two tabs."""
+    c, python = IN_C.search(text), IN_PYTHON.search(text)
+    if c is None or python is None or python.start() < c.end():
+        return text
+    tabs = "".join(f"`````{{tab}} {name}\n{code.strip()}\n`````\n\n"
+                   for name, code in (("C", c.group(0)), ("Python", python.group("program"))))
+    return text[:c.start()] + tabs + text[c.end():python.start()] + text[python.end():]
+
+
 def convert(site, page):
     """Source of a page for the site."""
     text = (ROOT / page).read_text(encoding="utf-8")
-    theory = page.startswith(("docs/theory/", "docs/notebook/"))
+    theory = page.startswith(("docs/theory/", "docs/notebook/", "docs/book/"))
     stem = Path(page).stem
 
     cited = re.compile(rf"\b(?:{'|'.join(site.theory)})\.\d+(?:-\d+)?\b(?!\.\d)")
@@ -138,7 +163,7 @@ def convert(site, page):
 
     def replace(match):
         kind, token = match.lastgroup, match.group(0)
-        if kind in ("fence", "heading"):
+        if kind in ("fence", "heading", "html"):
             return token
         if kind == "comment":
             return ""
@@ -164,5 +189,7 @@ def convert(site, page):
             return formula(token)
         return token
 
-    text = site.token.sub(replace, text)
+    if page.startswith("docs/book/"):
+        text = re.sub(r"^```.*?^```$|(?:^ {4}\S.*\n)+", formulas, text, flags=re.S | re.M)
+    text = side_by_side(site.token.sub(replace, text))
     return glossary(text) if stem == "glossary" else text

@@ -126,7 +126,8 @@ def test_wipe(tmp_path):
 @pytest.mark.parametrize("page", ["docs/python.md", "docs/howto/from-mujoco-python.md", "docs/howto/environments.md",
                                   "docs/howto/cameras.md", "docs/start.md", "docs/hello.md", "docs/howto/throw-a-box.md",
                                   "docs/howto/write-a-controller.md",
-                                  "docs/from/pybullet-python.md", "README.md"])
+                                  "docs/from/pybullet-python.md", "README.md",
+                                  *(f"docs/book/{path.name}" for path in sorted((ROOT / "docs/book").glob("*.md")))])
 def test_documentation(page, tmp_path, monkeypatch, capsys):
     text = (ROOT / page).read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)

@@ -55,6 +55,15 @@ class Pages(unittest.TestCase):
         self.assertIn('href="ncp.html#eq-ncp-3"', text)
         self.assertNotIn("    (3) ", text)
 
+    def test_tabs(self):
+        text = "# A\n\n```c\nint x;\n```\n\nIt prints\n\n```text\n1\n```\n\nMore.\n\n## In Python\n\n```python\nx = 1\n```\n\nEnd.\n"
+        made = pages.side_by_side(text)
+        self.assertIn("`````{tab} C\n```c\nint x;\n```\n\nIt prints\n\n```text\n1\n```\n`````", made)
+        self.assertIn("`````{tab} Python\n```python\nx = 1\n```\n`````\n\n\nMore.", made)
+        self.assertNotIn("## In Python", made)
+        self.assertTrue(made.endswith("\nEnd.\n"))
+        self.assertEqual(pages.side_by_side("```python\nx\n```\n"), "```python\nx\n```\n")
+
     def test_glossary(self):
         made = pages.glossary("Before.\n\n**slip** (sliding): motion along\nthe surface.\n\n**stick**: none.\n\nAfter.\n")
         self.assertIn("```{glossary}\nslip\nsliding\n    motion along\n    the surface.\n\nstick\n    none.\n", made)
