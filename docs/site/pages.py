@@ -190,6 +190,6 @@ def convert(site, page):
         return token
 
     if page.startswith("docs/book/"):
-        text = re.sub(r"^```.*?^```$|(?:^ {4}\S.*\n)+", formulas, text, flags=re.S | re.M)
+        text = re.sub(r"^```.*?^```$|(?:^ {4}\S[^\n]*\n)+", formulas, text, flags=re.S | re.M)
     text = side_by_side(site.token.sub(replace, text))
     return glossary(text) if stem == "glossary" else text
