@@ -6,7 +6,7 @@ SOURCES = $(shell git ls-files '*.c' '*.h')
 QUOTING = $(shell grep -rl --include='*.md' '<!-- quote from ' README.md docs)
 
 .PHONY: all demo test test-all whole browser clang tsan valgrind fuzz attack mutants soak bench bench-full bench-keep bench-quotes bench-quick reconfigured analysis tidy cppcheck analyzer \
-	setup-check audit python test-python test-wheel wheel wheel-aarch64 sdist aarch64 windows dist deb api site clean-machine install uninstall format format-check clean
+	setup-check audit python test-python test-wheel wheel wheel-aarch64 sdist aarch64 windows macos dist deb api site clean-machine install uninstall format format-check clean
 
 all: build/release/.configured
 	cmake --build --preset release
@@ -182,9 +182,9 @@ setup-check:
 audit: all
 	.ci/audit $(CURDIR)/build/release
 
-# What a compiler for Windows accepts of the library (gcc-mingw-w64-x86-64-posix); nothing is linked.
-windows:
-	.ci/windows
+# What compilers for Windows and macOS accept of the library; nothing is linked (network: PyPI).
+windows macos:
+	.ci/foreign $@
 
 # build/rigor-VERSION.tar.gz, of what is committed, with the viewer's page made: it needs no npm.
 VERSION = $(shell sed -n 's/^project.rigor VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)

@@ -1,4 +1,5 @@
 // Locks of files that one program at a time writes, and disk space reserved for them.
+#ifndef _WIN32      // windows.c
 #define _GNU_SOURCE // locks of open files, fallocate
 #include "base/base.h"
 
@@ -67,3 +68,6 @@ void rgReleaseDisk(int file) {
         (void)!ftruncate(file, found.st_size);
     }
 }
+#else
+typedef int rgNotPosixLock; // a file of C has a declaration
+#endif

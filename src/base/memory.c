@@ -7,12 +7,20 @@
 static void* rgRuntimeAllocate(size_t bytes, size_t alignment, void* context) {
     (void)context;
     size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+#ifdef _WIN32
+    return _aligned_malloc(rounded, alignment);
+#else
     return aligned_alloc(alignment, rounded);
+#endif
 }
 
 static void rgRuntimeRelease(void* memory, void* context) {
     (void)context;
+#ifdef _WIN32
+    _aligned_free(memory);
+#else
     free(memory);
+#endif
 }
 
 rgAllocator rgResolveAllocator(const rgAllocator* allocator) {

@@ -21,6 +21,19 @@ rgResult rgCheckVersion(int headerVersion) {
 }
 
 // The locale of this thread alone, and only for as long as it takes.
+#ifdef _WIN32
+int rgPrintList(char* text, size_t size, const char* format, va_list arguments) {
+    char before[64];
+    int perThread = _configthreadlocale(_ENABLE_PER_THREAD_LOCALE);
+    const char* now = setlocale(LC_NUMERIC, NULL);
+    snprintf(before, sizeof(before), "%s", now != NULL ? now : "C");
+    setlocale(LC_NUMERIC, "C");
+    int length = vsnprintf(text, size, format, arguments);
+    setlocale(LC_NUMERIC, before);
+    _configthreadlocale(perThread);
+    return length;
+}
+#else
 int rgPrintList(char* text, size_t size, const char* format, va_list arguments) {
     locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     locale_t before = uselocale(plain); // without memory for a locale: stays as it is
@@ -31,6 +44,7 @@ int rgPrintList(char* text, size_t size, const char* format, va_list arguments) 
     }
     return length;
 }
+#endif
 
 int rgPrint(char* text, size_t size, const char* format, ...) {
     va_list arguments;

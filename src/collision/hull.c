@@ -1,4 +1,5 @@
 // Convex hulls: points to polygons through Qhull, then the tables that climbs and clipping use.
+#include "base/system.h"
 #include "collision/support.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // Convex hulls as triangles, by Qhull.
 #include "io/convex.h"
+#include "base/system.h"
 
 #include <libqhull_r/qhull_ra.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 #define _XOPEN_SOURCE 700 // lstat
 // Contact problems, solutions and guesses to FCLIB files. Everything is written to a temporary file
 // beside the target, which is renamed when it is complete.
+#include "base/system.h"
 #include "io/fclib.h"
 #include "io/file.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 // A file in the making.
 typedef struct rgDraft {

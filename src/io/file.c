@@ -1,11 +1,11 @@
 // Files as bytes, and the names of files.
 #include "io/file.h"
 
+#include "base/system.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 bool rgFileExists(const char* path) {
     struct stat info;
@@ -121,7 +121,11 @@ rgResult rgReadFile(const char* path, size_t limit, const rgAllocator* allocator
 }
 
 bool rgIsAbsolutePath(const char* path) {
+#ifdef _WIN32 // C:/folder
+    return path[0] == '/' || (path[0] != '\0' && path[1] == ':');
+#else
     return path[0] == '/';
+#endif
 }
 
 bool rgPathFolder(const char* path, char out[RG_PATH_LENGTH]) {

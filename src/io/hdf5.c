@@ -1,11 +1,12 @@
 // A thin layer over libhdf5: one file, sticky first error, checked sizes and types, no printing.
 #include "io/hdf5.h"
 
+#include "base/system.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define RG_H5_ATTEMPTS 25 // the last after 17 ms
 

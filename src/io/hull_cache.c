@@ -1,11 +1,11 @@
 #include "io/hull_cache.h"
 
+#include "base/system.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define RG_CACHE_LIMIT   ((size_t)256 << 20)
 #define RG_CACHE_VERSION 2 // version of the file and of the algorithm

@@ -2,6 +2,8 @@
 #define _XOPEN_SOURCE 700 // realpath
 #include "io/resource.h"
 
+#include "base/system.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,15 +3,14 @@
 // any more, so that no moment at which the process may end leaves a file that cannot be read. Every
 // row has a checksum per array, and all other bytes of a file have one.
 #include "io/results.h"
+
+#include "base/system.h"
 #include "io/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define RG_COOKIE_RESULTS  0x72736c74u
 #define RG_RESULTS_VERSION 2
@@ -291,7 +290,7 @@ static void rgDescribe(rgH5* h5, const rgResults* results) {
 static rgResult rgReserveSpace(const char* path, const char* shown, rgDiagnostics* diagnostics) {
     int file = open(path, O_RDWR | O_CLOEXEC);
     off_t size = file >= 0 ? lseek(file, 0, SEEK_END) : -1;
-    int fault = size < 0 ? errno : posix_fallocate(file, 0, size);
+    int fault = size < 0 ? errno : rgFillDisk(file, size);
     if (file >= 0) {
         fault = fsync(file) != 0 && fault == 0 ? errno : fault;
         close(file);

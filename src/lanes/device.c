@@ -1,10 +1,8 @@
 // Devices, and the library that knows those of NVIDIA.
-#define _GNU_SOURCE // dladdr
+#include "base/system.h"
 #include "lanes/backend.h"
 
-#include <dlfcn.h>
 #include <string.h>
-#include <unistd.h>
 
 #define RG_CUDA_LIBRARY "librigor_cuda.so"
 
@@ -19,15 +17,11 @@ static bool rgPathIn(const char* file, const char* step, char* path, size_t size
 // Path of the library beside the library or program that this code is part of, or in the lib beside
 // its folder.
 static bool rgPathBeside(char* path, size_t size) {
-    Dl_info info;
     static const char here;
-    char program[4096];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
-    program[length > 0 ? length : 0] = '\0';
-    const char* files[] = {dladdr(&here, &info) != 0 ? info.dli_fname : NULL, program};
-    for (int i = 0; i < RG_COUNT(files); ++i) {
-        if (files[i] != NULL &&
-            (rgPathIn(files[i], "", path, size) || rgPathIn(files[i], "../lib/", path, size))) {
+    char file[4096];
+    for (int i = 0; i < 2; ++i) {
+        rgPathOfCode(i == 0 ? &here : NULL, file, sizeof(file));
+        if (rgPathIn(file, "", path, size) || rgPathIn(file, "../lib/", path, size)) {
             return true;
         }
     }
@@ -37,7 +31,7 @@ static bool rgPathBeside(char* path, size_t size) {
 // The table of an opened library, or NULL with the reason.
 static const rgCudaTable* rgTableOf(void* library, const char* path, char why[RG_CUDA_WHY_SIZE]) {
     rgCudaTableFcn* table = NULL;
-    void* symbol = dlsym(library, RG_CUDA_TABLE_SYMBOL);
+    void* symbol = rgLibrarySymbol(library, RG_CUDA_TABLE_SYMBOL);
     memcpy(&table, &symbol, sizeof(table));
     if (table == NULL || table()->version != RG_CUDA_TABLE_VERSION) {
         rgPrint(why, RG_CUDA_WHY_SIZE, "%s is of another version", path);
@@ -49,12 +43,11 @@ static const rgCudaTable* rgTableOf(void* library, const char* path, char why[RG
 const rgCudaTable* rgOpenCuda(char why[RG_CUDA_WHY_SIZE]) {
     char beside[4096];
     const char* path = rgPathBeside(beside, sizeof(beside)) ? beside : RG_CUDA_LIBRARY;
+    char reason[256];
     why[0] = '\0';
-    void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL); // stays open; the next call finds it so
+    void* library = rgOpenLibrary(path, reason); // the next call finds it open
     if (library == NULL) {
-        const char* reason = dlerror();
-        rgPrint(why, RG_CUDA_WHY_SIZE, "no " RG_CUDA_LIBRARY ": %s",
-                reason != NULL ? reason : path);
+        rgPrint(why, RG_CUDA_WHY_SIZE, "no " RG_CUDA_LIBRARY ": %s", reason);
         return NULL;
     }
     return rgTableOf(library, path, why);
@@ -83,11 +76,9 @@ rgResult rgDeviceAt(rgDeviceKind kind, int index, rgDeviceInfo* info) {
     }
     *info = (rgDeviceInfo){.kind = kind, .index = index};
     if (kind == rg_deviceHost) {
-        long cores = sysconf(_SC_NPROCESSORS_ONLN);
-        long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
         rgPrint(info->name, sizeof(info->name), "this machine");
-        info->processorCount = cores > 0 ? (int)cores : 1;
-        info->memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
+        info->processorCount = rgCoreCount();
+        info->memory = rgMemorySize();
         return rg_ok;
     }
     return rgOpenCuda(why)->info(index, info);

@@ -1,6 +1,7 @@
 // The writer of recordings. Steps are copied into a batch; full batches go through a short queue to
 // a thread that appends them to the file. The file is in HDF5's single-writer mode, whose order of
 // writes keeps it readable when the program dies.
+#include "base/system.h"
 #include "dynamics/dynamics.h"
 #include "record/record.h"
 #include "world/world.h"
@@ -8,7 +9,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     rg_queueLength = 4,

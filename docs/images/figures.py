@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Draws the figures of the book: docs/book/figures.py, with the package rigor and matplotlib. Curves are simulated."""
+"""Draws the figures of the book and the tutorials: docs/images/figures.py, with the package rigor and matplotlib.
+
+Curves and pictures are simulated.
+"""
 
 from pathlib import Path
 
@@ -12,16 +15,16 @@ from matplotlib.patches import Circle, FancyBboxPatch, Polygon, Rectangle
 
 import rigor
 
-OUT = Path(__file__).resolve().parent.parent / "images" / "book"
+OUT = Path(__file__).resolve().parent
 BLUE, RED, GRAY, GREEN = "#2060a8", "#c04028", "#707070", "#2f8050"
 plt.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "svg.fonttype": "none",
                      "svg.hashsalt": "rigor", "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"],
                      "lines.linewidth": 1.6, "legend.frameon": False, "figure.facecolor": "white"})
 
 
-def save(figure, name):
+def save(figure, name, folder="book"):
     figure.tight_layout()
-    figure.savefig(OUT / f"{name}.svg", metadata={"Date": None, "Creator": None})
+    figure.savefig(OUT / folder / f"{name}.svg", metadata={"Date": None, "Creator": None})
     plt.close(figure)
 
 
@@ -292,6 +295,66 @@ def derivative():
     save(figure, "derivative")
 
 
-OUT.mkdir(exist_ok=True)
-for draw in (step, tree, collision, order, sets, relaxed, residual, solver, bounce, projection, energy, derivative):
+# ---- tutorials
+
+
+def arm():
+    """The arm of hello.md at q = (0.5, -1)."""
+    figure, axes = sheet(3.2, 2.6, (-0.75, 0.55), (0.05, 1.15))
+    upper, lower = 0.5, -0.5
+    shoulder = np.array([0.0, 1.0])
+    elbow = shoulder + 0.5 * np.array([-np.sin(upper), -np.cos(upper)])
+    hand = elbow + 0.5 * np.array([-np.sin(lower), -np.cos(lower)])
+    axes.plot([-0.25, 0.25], [1.03, 1.03], color=GRAY, lw=5)
+    for a, b in ((shoulder, elbow), (elbow, hand)):
+        axes.plot(*zip(a, b), color=BLUE, lw=12, alpha=0.35, solid_capstyle="round")
+        axes.plot([a[0], a[0]], [a[1], a[1] - 0.3], color=GRAY, lw=0.8, ls="--")
+        axes.add_patch(Circle(a, 0.025, fc="white", ec="black"))
+    axes.text(shoulder[0] + 0.06, shoulder[1] - 0.12, "q1 = 0.5, 'upper'", fontsize=8)
+    axes.text(elbow[0] + 0.1, elbow[1] + 0.02, "q2 = -1, 'lower'", fontsize=8)
+    axes.text(elbow[0] - 0.42, elbow[1] + 0.06, "the elbow", fontsize=8, color=RED)
+    save(figure, "arm", "tutorials")
+
+
+def throw():
+    half = [0.1, 0.075, 0.05]
+    scene = rigor.ModelDef()
+    scene.add_shape("plane", mu=0.5)
+    scene.add_body("box", mass=0.5, moment=[0.5 / 3 * (half[1]**2 + half[2]**2), 0.5 / 3 * (half[0]**2 + half[2]**2),
+                                            0.5 / 3 * (half[0]**2 + half[1]**2)])
+    scene.add_joint("box", "free")
+    scene.add_shape("box", half, body="box", mu=0.5)
+    world = rigor.World(scene.compile())
+    world.set_body_pose("box", ([0, 0, 1], [0.98877, 0, 0, 0.14944]))
+    world.set_body_velocity("box", linear=[3, 0, 2], angular=[0, 0, 4])
+    rows = []
+    while world.time < 1.6:
+        rows.append((*world.body_pose("box").p, world.contact_force("box")[2]))
+        world.step()
+    x, _, z, force = np.array(rows).T
+    figure, axes = plt.subplots(figsize=(5.4, 2.6))
+    axes.axhline(0, color=GRAY, lw=3)
+    axes.plot(x, z, color=BLUE)
+    for k in range(0, len(x), 150):
+        axes.add_patch(Rectangle((x[k] - 0.1, z[k] - 0.05), 0.2, 0.1, fc="#dce8f5", ec=BLUE, lw=0.8))
+    landed = int(np.argmax(force > 0))
+    axes.annotate("lands after 0.69 s, 2.1 m away", (x[landed], z[landed]), (0.05, 0.3), fontsize=8, color=RED,
+                  arrowprops={"arrowstyle": "-|>", "color": RED})
+    axes.set_aspect("equal")
+    axes.set_xlabel("x [m]")
+    axes.set_ylabel("z [m]")
+    save(figure, "throw", "tutorials")
+
+
+def photographs():
+    folder = OUT / "tutorials"
+    wall = rigor.World(rigor.load("arm_wall"), key="home")
+    rigor.picture(wall, 560, 360, eye=(-0.9, -1.9, 1.9), target=(0.45, 0.1, 1.05)).save(folder / "arm_wall.png")
+    dog = rigor.World(rigor.scene("quadruped"))
+    dog.step(500)
+    rigor.picture(dog, 560, 360).save(folder / "quadruped.png")
+
+
+for draw in (step, tree, collision, order, sets, relaxed, residual, solver, bounce, projection, energy, derivative, arm,
+             throw, photographs):
     draw()
