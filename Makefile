@@ -206,6 +206,7 @@ site: build/release/.configured
 	cmake --build --preset release --target rigor_cli
 	/usr/bin/python3 -B docs/site/make.py build/release/rigor build/site $(VERSION)
 	/usr/bin/python3 -B docs/site/check.py build/site/html
+	/usr/bin/python3 -B docs/site/clicks.py build/site/html
 
 # The two commands of the README on a bare Debian in a folder (root, debootstrap, network).
 clean-machine:
