@@ -192,8 +192,8 @@ static void rgCheckOpenMeshes(const rgModel* model, rgJson* json) {
         const char* name = rgShapeLabel(model, (rgShapeId){i}, text);
         if (count > 0 && json == NULL) {
             rgCli_Print(stdout,
-                        "  %-12s '%s' is open (%d triangles): it stops only what comes from the "
-                        "side that its triangles face\n",
+                        "  %-12s '%s' is open (%d triangles): it stops bodies only on the side "
+                        "that its triangles face\n",
                         "mesh", name, count);
         } else if (count > 0) {
             rgJson_BeginObject(json, NULL);

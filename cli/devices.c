@@ -78,7 +78,7 @@ int rgCli_Devices(int argc, char** argv) {
     const rgCommand command = {.name = "rigor devices",
                                .usage = "[--json]",
                                .summary =
-                                   "Say what accelerators there are, or why there are none.\n\n"
+                                   "List the accelerators, or the reason why there are none.\n\n"
                                    "Examples:\n  rigor devices\n  rigor devices --json",
                                .options = table,
                                .optionCount = 1};

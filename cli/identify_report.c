@@ -190,7 +190,7 @@ void rgIdentifyJob_Print(const rgIdentifyJob* job) {
     rgPrintErrors(job, &info);
     double misfit = rgIdentifyJob_Misfit(job);
     if (misfit > RG_IDENTIFY_MISFIT) {
-        printf("the motions are %.2g times as far off as --noise says: %s\n", misfit,
+        printf("the errors are %.2g times those of --noise: %s\n", misfit,
                job->options.startNoise == NULL
                    ? "where starts are measured with noise, or without velocities, --start-noise "
                      "finds them as well"

@@ -207,7 +207,7 @@ static void rgPrintInverse(const rgInverseJob* job) {
         printf("driven by these forces, velocities differ by at most %.3g\n", stats->velocityError);
     }
     if (stats->infeasible > 0) {
-        printf("%d steps ask for velocities that contacts do not allow, by up to %.6g\n",
+        printf("%d steps need velocities that contacts do not allow, by up to %.6g\n",
                stats->infeasible, stats->violation);
     }
 }

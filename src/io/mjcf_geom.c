@@ -241,7 +241,8 @@ static const rgMjMesh* rgMjcf_GeomMesh(rgMjcf* m, const rgXmlNode* node, const r
     bool matters = rgMjcf_MeshIsNeeded(m, g, node);
     if (!matters && m->load->meshes != rg_meshesAll) {
         if (!m->meshesTold) {
-            rgXmlReader_Note(&m->reader, node, "meshes are not read; what needs them is left out");
+            rgXmlReader_Note(&m->reader, node,
+                             "meshes are not read; shapes that need them are left out");
         }
         m->meshesTold = true;
         return NULL;

@@ -104,7 +104,7 @@ void rgMjcf_SetInertia(rgMjcf* m, const rgXmlNode* node, int number, const rgIne
                                       (rule == rg_mjInertiaAuto && !rgMjcf_HasInertial(node)));
     if (inertial != NULL && useGeoms && rule == rg_mjInertiaAuto) {
         rgXmlReader_Warn(&m->reader, inertial,
-                         "<inertial>: has no mass; the body weighs what its geoms weigh");
+                         "<inertial>: has no mass; the mass is that of its geoms");
     } else if (inertial != NULL && !useGeoms) {
         inertia = rgMjcf_ReadInertial(m, inertial, body);
     }

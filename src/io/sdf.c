@@ -53,7 +53,7 @@ static void rgSdf_ReadWorld(rgSdf* sdf, const rgXmlNode* world) {
                                         "atmosphere",
                                         NULL};
     static const char* const skipped[] = {"plugin",
-                                          "what it would drive stays passive",
+                                          "its parts stay passive",
                                           "actor",
                                           "!it is not there",
                                           "population",
@@ -117,7 +117,7 @@ static void rgSdf_CheckLink(rgSdf* sdf, const rgSdfPart* link) {
                                           "particle_emitter",
                                           "particles are not shown",
                                           "plugin",
-                                          "what it would drive stays passive",
+                                          "its parts stay passive",
                                           "kinematic",
                                           "!the link moves as forces make it",
                                           "velocity_decay",

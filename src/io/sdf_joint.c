@@ -50,7 +50,7 @@ void rgSdf_ReadJoint(rgSdf* sdf, rgSdfPart* joint) {
                                         "screw_thread_pitch",
                                         NULL};
     static const char* const skipped[] = {"sensor", "no sensor is made", "plugin",
-                                          "what it would drive stays passive", NULL};
+                                          "its parts stay passive", NULL};
     int type = rg_sdfFixed;
     rgXmlReader_CheckAttributes(&sdf->xml, joint->node, knownAttributes);
     rgSdf_CheckChildren(sdf, joint->node, known, skipped);

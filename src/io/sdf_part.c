@@ -84,9 +84,9 @@ static void rgSdf_CheckModel(rgSdf* sdf, const rgXmlNode* node) {
     static const char* const known[] = {"static", "self_collide", "pose",    "link", "joint",
                                         "frame",  "model",        "include", NULL};
     static const char* const skipped[] = {"plugin",
-                                          "what it would drive stays passive",
+                                          "its parts stay passive",
                                           "gripper",
-                                          "it does not hold what it grasps",
+                                          "it cannot hold objects",
                                           "allow_auto_disable",
                                           "nothing is put to sleep but by the world itself",
                                           "enable_wind",
@@ -144,9 +144,8 @@ static void rgSdf_CollectInclude(rgSdf* sdf, const rgXmlNode* include, int scope
                                  bool lone) {
     static const char* const knownAttributes[] = {"merge", NULL};
     static const char* const known[] = {"uri", "name", "pose", "static", "placement_frame", NULL};
-    static const char* const skipped[] = {"plugin", "what it would drive stays passive",
-                                          "experimental:params", "parts stay as the file has them",
-                                          NULL};
+    static const char* const skipped[] = {"plugin", "its parts stay passive", "experimental:params",
+                                          "parts stay as the file has them", NULL};
     rgXmlReader_CheckAttributes(&sdf->xml, include, knownAttributes);
     rgSdf_CheckChildren(sdf, include, known, skipped);
     if (sdf->depth >= RG_SDF_MAX_DEPTH) {

@@ -267,7 +267,7 @@ static void rgSdf_CheckShape(rgSdf* sdf, const rgSdfShape* shape) {
         "transparency", "density",  "max_contacts",     "cast_shadows",
         "laser_retro",  "meta",     "visibility_flags", "auto_inertia_params",
         "frame",        NULL};
-    static const char* const skipped[] = {"plugin", "what it would drive stays passive", NULL};
+    static const char* const skipped[] = {"plugin", "its parts stay passive", NULL};
     rgXmlReader_CheckAttributes(&sdf->xml, shape->node, knownAttributes);
     rgSdf_CheckChildren(sdf, shape->node, known, skipped);
 }

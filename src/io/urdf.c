@@ -225,7 +225,7 @@ static bool rgUrdf_ConnectJoint(rgUrdf* urdf, int index) {
         const rgUrdfJoint* other = &urdf->joints[child->parentJoint];
         rgXmlReader_Error(&urdf->xml, joint->node,
                           "link '%.60s' is the child of joint '%.60s' and of joint '%.60s' (line "
-                          "%d): a loop, which URDF cannot hold",
+                          "%d): a loop, which URDF cannot express",
                           child->name, joint->name, other->name, other->node->line);
         return false;
     }

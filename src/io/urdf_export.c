@@ -471,7 +471,7 @@ static void rgUrdfWriter_ReportParts(rgUrdfWriter* w) {
     rgOmissions tendons = {.diagnostics = w->diagnostics, .what = "URDF has no tendons; left out"};
     rgOmissions keys = {.diagnostics = w->diagnostics, .what = "URDF has no key frames; left out"};
     rgOmissions pairs = {.diagnostics = w->diagnostics,
-                         .what = "URDF does not say which bodies may meet; left out"};
+                         .what = "URDF cannot express which bodies may collide; left out"};
     for (int i = 0; i < def->actuatorCount; ++i) {
         rgOmissions_Add(&actuators, def->actuators[i].name);
     }

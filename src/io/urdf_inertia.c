@@ -56,7 +56,7 @@ static void rgUrdf_AddInertia(rgUrdf* urdf, rgUrdfLink* link) {
     body.inertia = sum;
     urdf->result = rgModelDef_SetBody(urdf->model, link->body, &body);
     rgXmlReader_Warn(&urdf->xml, link->node,
-                     "link '%.60s' moves and has no mass, nor has what it carries: its collision "
+                     "link '%.60s' moves, but its subtree has no mass: its collision "
                      "shapes weigh %.4g kg at %g kg/m^3",
                      link->name, sum.mass, RG_MISSING_DENSITY);
 }
@@ -87,9 +87,10 @@ void rgUrdf_AddInertias(rgUrdf* urdf, const int* order, int count) {
     for (int i = 0; i < count && urdf->result == rg_ok; ++i) {
         rgUrdfLink* link = &urdf->links[order[i]];
         if (link->isBare && masses[order[i]] > 0) {
-            rgXmlReader_Warn(&urdf->xml, link->node,
-                             "link '%.60s' moves and has no inertia, nor has what is fixed to it",
-                             link->name);
+            rgXmlReader_Warn(
+                &urdf->xml, link->node,
+                "link '%.60s' moves, but neither it nor a link fixed to it has an inertia",
+                link->name);
         }
         bool isLight = link->carrier >= 0 && !(masses[link->carrier] > 0);
         if (isLight && link->body.index1 > 0) {

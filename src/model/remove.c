@@ -46,7 +46,7 @@ static void rgRemoval_Follow(rgRemoval* r, rgPartKind kind, int id, bool follows
     rgSource source = rgPartArray_Source(&array, id - 1);
     r->gone[kind][id] = true;
     rgDiagnostics_Add(r->diagnostics, rg_severityNote, source.file, source.line,
-                      "%s '%s' is removed with what it needs", array.kind,
+                      "%s '%s' is removed with the part that it refers to", array.kind,
                       rgPartArray_Name(&array, id - 1));
 }
 

@@ -204,7 +204,7 @@ static const char* rgRefuseValue(int need, double low, double high, const rgFiel
                                            : f->value;
     bool counts = need != rg_needNothing && need != rg_needText && need != rg_needDrag;
     if (counts && !(value >= low && value <= high)) {
-        return "The value is beyond what a simulation can do.";
+        return "The value is out of range.";
     }
     double place = fmax(rgLargest(f->point), rgLargest(f->target));
     if (need != rg_needWrench && place > rg_farthest) {

@@ -521,8 +521,9 @@ static enum MHD_Result rgHandle(void* context, struct MHD_Connection* connection
     rgVisit_Mark(viewer, connection, false);
     const char* host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
     if (!rgIsOwnHost(host) || !rgIsOwnOrigin(connection, host)) {
-        return rgAnswerText(connection, MHD_HTTP_FORBIDDEN,
-                            "Only pages of this server may ask, by an address of this machine.");
+        return rgAnswerText(
+            connection, MHD_HTTP_FORBIDDEN,
+            "Requests are accepted only from pages of this server, at an address of this machine.");
     }
     bool isPost = strcmp(method, "POST") == 0;
     if (!isPost && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {

@@ -112,7 +112,7 @@ class Identify(unittest.TestCase):
         made = run(*arguments)
         self.assertEqual(made.returncode, 1, made)
         self.assertNotIn(" yes", made.stdout)
-        self.assertRegex(made.stdout, r"times as far off as --noise says.*--start-noise")
+        self.assertRegex(made.stdout, r"times those of --noise.*--start-noise")
         self.assertGreater(json.loads(run(*arguments, "--json").stdout)["misfit"], 3)
         made = run(*arguments, "--start-noise", "0.05,0.05,5,5")
         self.assertEqual(made.returncode, 0, made)

@@ -74,8 +74,7 @@ class Check(Model):
         for path, text in zip(paths, (sheet, solid)):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
-        line = ("  mesh         'sheet' is open (2 triangles): it stops only what comes from the side that "
-                "its triangles face\n")
+        line = ("  mesh         'sheet' is open (2 triangles): it stops bodies only on the side that its triangles face\n")
         self.assertIn(line, run("check", paths[0], "--fixed").stdout)
         self.assertNotIn("is open", run("check", paths[1], "--fixed").stdout)
         self.assertEqual(json.loads(run("check", paths[0], "--fixed", "--json").stdout)["openMeshes"],

@@ -313,7 +313,7 @@ static const rgSaying sayings[] = {
     {rg_severityWarning, WORLD("<population name='x'/>"), "its models are not there"},
     {rg_severityWarning, WORLD("<wind/>"), "there is no wind"},
     {rg_severityWarning, WORLD("<state world_name='w'/>"), "models stand where <model> puts them"},
-    {rg_severityNote, WORLD("<plugin name='p'/>"), "what it would drive stays passive"},
+    {rg_severityNote, WORLD("<plugin name='p'/>"), "its parts stay passive"},
     {rg_severityNote, WORLD("<gz:thing/>"), "belongs to another program"},
     {rg_severityNote, WORLD("<physics name='p' type='ode'><ode/></physics>"),
      "it sets up Gazebo's solver"},
