@@ -693,7 +693,7 @@ static void test_lent_inertia(void** state) {
     assert_int_equal(f.def->equalityCount, 0);
     assert_int_equal(rgDiagnostics_CountOf(f.diagnostics, rg_severityWarning), 3);
     assert_true(rgHasRemark(f.diagnostics, rg_severityWarning, 1,
-                            "link 'cross' moves and has no inertia, nor has what is fixed"));
+                            "link 'cross' moves, but neither it nor a link fixed"));
     rgModel* model = NULL;
     assert_int_equal(rgCompileModel(f.def, NULL, NULL, &model), rg_ok);
     rgDestroyModel(model);
