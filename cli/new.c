@@ -121,9 +121,9 @@ static const char buildText[] =
     "cmake_minimum_required(VERSION 3.22)\n"
     "project(%s LANGUAGES C)\n"
     "find_package(rigor REQUIRED) # -DCMAKE_PREFIX_PATH=PREFIX where rigor is installed elsewhere\n"
-    "add_executable(%s main.c)\n"
-    "target_compile_features(%s PRIVATE c_std_17)\n"
-    "target_link_libraries(%s PRIVATE rigor::rigor)\n";
+    "add_executable(main main.c)\n"
+    "target_compile_features(main PRIVATE c_std_17)\n"
+    "target_link_libraries(main PRIVATE rigor::rigor)\n";
 
 static const char readmeText[] =
     "# %s\n"
@@ -131,7 +131,7 @@ static const char readmeText[] =
     "- `scene.xml`: an arm, a table and a box. `rigor check scene.xml` describes it,\n"
     "  `rigor view scene.xml` shows it.\n"
     "- `run.py`: `python run.py` simulates it, writes `end.png`, `motion.h5` and `motion.html`.\n"
-    "- `main.c`: `cmake -B build && cmake --build build && build/%s` does it in C.\n";
+    "- `main.c`: `cmake -B build && cmake --build build && build/main` does it in C.\n";
 
 typedef struct rgNewFile {
     const char* name;
