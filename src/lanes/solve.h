@@ -121,7 +121,7 @@ RG_LANE_FN void rgLaneSolve(const rgLaneBatch* batch, int index, rgLaneEffort ef
         return;
     }
     double most = rgLane_FindReferences(&work);
-    if (!(most < 1e300)) {
+    if (!(most < 1e150)) { // squares of larger velocities are no numbers
         rgLane_Refuse(&work, outcome);
         return;
     }

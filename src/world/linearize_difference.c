@@ -139,7 +139,7 @@ static double rgWayAlong(const rgWorld* world, const rgDerivatives* columns,
 }
 
 static void rgMultiply(int n, int width, const double* matrix, const double* x, double* out) {
-    for (int i = 0; i < n && out != NULL; ++i) {
+    for (int i = 0; i < n; ++i) {
         out[i] = 0;
         for (int j = 0; j < width; ++j) {
             out[i] += matrix[(size_t)i * (size_t)width + (size_t)j] * x[j];
@@ -176,10 +176,17 @@ rgResult rgWorld_DirectionalDerivative(rgWorld* world, const rgDerivativeDef* de
         rgKeep(world, &kept, true);
     }
     if (result == rg_ok) {
-        rgMultiply((int)n, width, out.nextQ, direction, nextQ);
-        rgMultiply((int)n, width, out.nextV, direction, nextV);
-        out.nextQ = out.nextV = out.impulse = NULL;
+        rgMultiply((int)n, width, out.nextQ, direction, x);
+        rgMultiply((int)n, width, out.nextV, direction, x + n);
+        result = rgAllFinite(x, (int)(2 * n)) ? rg_ok : rg_errorNumeric;
     }
+    if (result == rg_ok && nextQ != NULL) {
+        memcpy(nextQ, x, n * sizeof(double));
+    }
+    if (result == rg_ok && nextV != NULL) {
+        memcpy(nextV, x + n, n * sizeof(double));
+    }
+    out.nextQ = out.nextV = out.impulse = NULL;
     if (result == rg_ok && derivatives != NULL) {
         *derivatives = out;
     }

@@ -5,11 +5,16 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// A broken promise stops the run, and libFuzzer keeps the bytes.
-#define RG_PROMISE(condition) ((condition) ? (void)0 : abort())
+// A broken promise is printed and stops the run, and libFuzzer keeps the bytes.
+#define RG_PROMISE(condition) ((condition) ? (void)0 : rgBreak(__FILE__, __LINE__, #condition))
+static inline void rgBreak(const char* file, int line, const char* condition) {
+    fprintf(stderr, "%s:%d: not so: %s\n", file, line, condition);
+    abort();
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t count);
 

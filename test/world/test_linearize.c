@@ -319,6 +319,12 @@ static void test_directions(void** state) {
     direction[6] = -1;
     assert_int_equal(rgWorld_DirectionalDerivative(world, &def, direction, q, v, &d), rg_ok);
     EXPECT_NEAR(v[0], 0, 1e-8);
+    direction[2] = 1e307; // whose product is no number
+    q[0] = v[0] = 7;
+    def.heldGaps = true;
+    assert_int_equal(rgWorld_DirectionalDerivative(world, &def, direction, q, v, &d),
+                     rg_errorNumeric);
+    assert_true(q[0] == 7 && v[0] == 7);
     direction[6] = NAN;
     assert_int_equal(rgWorld_DirectionalDerivative(world, &def, direction, q, v, &d),
                      rg_errorArgument);
