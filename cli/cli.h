@@ -42,7 +42,8 @@ int rgCli_View(int argc, char** argv);
 
 typedef enum rgOptionKind {
     rg_optionFlag,       // value: bool*
-    rg_optionText,       // value: const char**
+    rg_optionText,       // value: const char**; of an argument FILE: a file that is read
+    rg_optionOutput,     // value: const char**, a file that is written
     rg_optionInt,        // value: int*, within low..high
     rg_optionNumber,     // value: double*, finite, within low..high
     rg_optionChoice,     // value: int*, index into choices
@@ -86,6 +87,7 @@ typedef struct rgCommand {
     int optionCount;
     int minArguments;
     int maxArguments; // negative: any number
+    int output;       // number of the argument that is written; -1: the last, 0: none
     bool* given;      // per option, or NULL; rgParseOptions sets it
 } rgCommand;
 
@@ -128,20 +130,19 @@ void rgCli_PutText(FILE* out, const char* text);
 // ---- output.c ----
 
 // Output file in progress. Open reports a path that cannot be written; Close reports faults, and
-// removes files that are unwanted or incomplete.
+// removes files that are unwanted or incomplete. A link to a file, or to nothing, is refused: its
+// owner may not be the one who writes.
 typedef struct rgOutput {
     const char* path;
     FILE* file;
-    char* part;   // temporary path of a regular file until it is whole
-    char* target; // final path
+    char* part; // temporary path of a regular file until it is whole
 } rgOutput;
 
 bool rgOutput_Open(rgOutput* output, const char* path);
 
-// True after a message: writing `out` (NULL or "-": no file) would destroy an input file.
-bool rgCli_WouldReplace(const char* out, const char* in);
-// A file that grows in its place. A link to a file, or to nothing, is refused: its owner may not be
-// the one who writes. NULL after a message.
+// True if both lead to one regular file, or would if it were there.
+bool rgCli_IsSameFile(const char* a, const char* b);
+// A file that grows in its place; links as above. NULL after a message.
 FILE* rgCli_OpenToWrite(const char* path);
 bool rgOutput_Close(rgOutput* output, bool wanted);
 

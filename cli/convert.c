@@ -47,6 +47,7 @@ int rgCli_Convert(int argc, char** argv) {
         .optionCount = RG_MODEL_OPTION_COUNT + 1,
         .minArguments = 2,
         .maxArguments = -1,
+        .output = -1,
     };
     int count = 0;
     int code = rgParseOptions(&command, argc, argv, &count);

@@ -59,7 +59,7 @@ static int rgParseDerive(int argc, char** argv, rgDeriveOptions* options, int* c
          "X", NULL, 0, 1e300},
         {"--increment", rg_optionNumber, &options->def.increment, "increment of the differences",
          "H", NULL, 1e-300, 1e300},
-        {"--csv", rg_optionText, &options->csv, "write the matrices of the last state", "FILE",
+        {"--csv", rg_optionOutput, &options->csv, "write the matrices of the last state", "FILE",
          NULL, 0, 0},
         {"--json", rg_optionFlag, &options->json, "print the summary as one JSON object", NULL,
          NULL, 0, 0},

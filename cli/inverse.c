@@ -69,7 +69,7 @@ static int rgParseInverse(int argc, char** argv, rgInverseOptions* options, int*
          "wanted force at every pair that touches [N]; implies --start force", "F", NULL, 0, 1e300},
         {"--feasible", rg_optionFlag, &def->feasible,
          "choose contact forces that spare the floating base", NULL, NULL, 0, 0},
-        {"--csv", rg_optionText, &options->csv, "write forces and contact forces of every step",
+        {"--csv", rg_optionOutput, &options->csv, "write forces and contact forces of every step",
          "FILE", NULL, 0, 0},
         {"--json", rg_optionFlag, &options->json, "print the summary as one JSON object", NULL,
          NULL, 0, 0},
@@ -311,8 +311,7 @@ static bool rgInverseJob_Run(rgInverseJob* job) {
         return false;
     }
     if (job->options.csv != NULL) {
-        job->csv =
-            rgCli_WouldReplace(job->options.csv, path) ? NULL : rgCli_OpenToWrite(job->options.csv);
+        job->csv = rgCli_OpenToWrite(job->options.csv);
         if (job->csv == NULL) {
             return false;
         }

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define RG_LISTED_NAMES 40 // of a message about an unknown name
 
@@ -265,6 +266,7 @@ static bool rgSetOption(const rgOption* option, const char* text, int argument) 
         *(bool*)option->value = true;
         return true;
     case rg_optionText:
+    case rg_optionOutput:
         *(const char**)option->value = text;
         return true;
     case rg_optionInt:
@@ -350,6 +352,56 @@ static int rgCheckArguments(const rgCommand* command, int count) {
     return RG_CLI_GO;
 }
 
+// Files of the command line that are read, or those that are written.
+static int rgCollectFiles(const rgCommand* command, char** argv, int count, bool written,
+                          const char** files) {
+    int output = command->output < 0 ? count : command->output, found = 0;
+    for (int i = 1; i <= count; ++i) {
+        if ((i == output) == written) {
+            files[found++] = argv[i];
+        }
+    }
+    for (int i = 0; i < command->optionCount; ++i) {
+        const rgOption* option = &command->options[i];
+        bool isRead = option->kind == rg_optionText && option->argument != NULL &&
+                      strncmp(option->argument, "FILE", 4) == 0;
+        if (written ? option->kind == rg_optionOutput : isRead) {
+            const char* file = *(const char**)option->value;
+            if (file != NULL && strcmp(file, "-") != 0) {
+                files[found++] = file;
+            }
+        }
+    }
+    return found;
+}
+
+// Nothing that is read is overwritten, and each output is a file of its own.
+static bool rgCheckOutputs(const rgCommand* command, char** argv, int count) {
+    size_t capacity = (size_t)(count + command->optionCount + 1);
+    const char** in = rgCli_Allocate(capacity, sizeof(char*));
+    const char** out = rgCli_Allocate(capacity, sizeof(char*));
+    int inCount = rgCollectFiles(command, argv, count, false, in);
+    int outCount = rgCollectFiles(command, argv, count, true, out);
+    bool good = true;
+    for (int i = 0; i < outCount && good; ++i) {
+        for (int k = 0; k < inCount && good; ++k) {
+            good = access(in[k], F_OK) != 0 || !rgCli_IsSameFile(out[i], in[k]);
+            if (!good) {
+                rgCli_Error("%s: the output would replace an input file", out[i]);
+            }
+        }
+        for (int k = 0; k < i && good; ++k) {
+            good = !rgCli_IsSameFile(out[i], out[k]);
+            if (!good) {
+                rgCli_Error("%s: two outputs would be written to this file", out[i]);
+            }
+        }
+    }
+    free((void*)in);
+    free((void*)out);
+    return good;
+}
+
 int rgParseOptions(const rgCommand* command, int argc, char** argv, int* argumentCount) {
     int count = 0;
     bool optionsEnded = false;
@@ -367,7 +419,8 @@ int rgParseOptions(const rgCommand* command, int argc, char** argv, int* argumen
         }
     }
     *argumentCount = count;
-    return rgCheckArguments(command, count);
+    int code = rgCheckArguments(command, count);
+    return code == RG_CLI_GO && !rgCheckOutputs(command, argv, count) ? rg_exitUsage : code;
 }
 
 static int rgPrintVerbs(const char* program, const rgVerb* verbs, int verbCount, FILE* out) {

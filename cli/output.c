@@ -10,21 +10,49 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool rgCli_WouldReplace(const char* out, const char* in) {
-    struct stat a, b;
-    bool same = out != NULL && strcmp(out, "-") != 0 && stat(out, &a) == 0 && S_ISREG(a.st_mode) &&
-                stat(in, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-    if (same) {
-        rgCli_Error("%s: the output would replace an input file", out);
+// Path of a file that is not there yet, by that of its folder; NULL: there is none.
+static char* rgResolvePath(const char* path) {
+    const char* name = strrchr(path, '/');
+    char* folder =
+        name == NULL ? rgCli_CopyText(".") : rgCli_Format("%.*s/", (int)(name - path), path);
+    char* found = realpath(folder, NULL);
+    char* resolved =
+        found != NULL ? rgCli_Format("%s/%s", found, name == NULL ? path : name + 1) : NULL;
+    free(found);
+    free(folder);
+    return resolved;
+}
+
+bool rgCli_IsSameFile(const char* a, const char* b) {
+    struct stat first, second;
+    bool isFirst = stat(a, &first) == 0, isSecond = stat(b, &second) == 0;
+    if (isFirst || isSecond) {
+        return isFirst && isSecond && S_ISREG(first.st_mode) && first.st_dev == second.st_dev &&
+               first.st_ino == second.st_ino;
     }
+    char* one = rgResolvePath(a);
+    char* other = rgResolvePath(b);
+    bool same = one != NULL && other != NULL && strcmp(one, other) == 0;
+    free(one);
+    free(other);
     return same;
 }
 
-FILE* rgCli_OpenToWrite(const char* path) {
+// Links to devices and pipes lead somewhere; a link to a file, or to none, is refused with a
+// message.
+static bool rgRefusesLink(const char* path, bool* isLink) {
     struct stat found;
-    bool isLink = lstat(path, &found) == 0 && S_ISLNK(found.st_mode);
-    if (isLink && (stat(path, &found) != 0 || S_ISREG(found.st_mode))) {
+    *isLink = lstat(path, &found) == 0 && S_ISLNK(found.st_mode);
+    bool refused = *isLink && (stat(path, &found) != 0 || S_ISREG(found.st_mode));
+    if (refused) {
         rgCli_Error("%s: is a link; files are not written through links", path);
+    }
+    return refused;
+}
+
+FILE* rgCli_OpenToWrite(const char* path) {
+    bool isLink;
+    if (rgRefusesLink(path, &isLink)) {
         return NULL;
     }
     int file =
@@ -43,22 +71,22 @@ bool rgOutput_Open(rgOutput* output, const char* path) {
         output->file = stdout;
         return true;
     }
-    bool there = stat(path, &found) == 0;
-    if (there && !S_ISREG(found.st_mode)) {
+    bool isLink;
+    if (rgRefusesLink(path, &isLink)) {
+        *output = (rgOutput){0};
+        return false;
+    }
+    if (stat(path, &found) == 0 && !S_ISREG(found.st_mode)) {
         errno = EISDIR;
         output->file = S_ISDIR(found.st_mode) ? NULL : fopen(path, "w");
     } else {
-        // A link stays one: what it leads to is written.
-        output->target = there ? realpath(path, NULL) : rgCli_CopyText(path);
-        output->part = output->target != NULL
-                           ? rgCli_Format("%s.%ld.part", output->target, (long)getpid())
-                           : NULL;
-        output->file = output->part != NULL ? fopen(output->part, "w") : NULL;
+        output->part = rgCli_Format("%s.%ld.part", path, (long)getpid());
+        remove(output->part); // of a program with the same number that was killed
+        output->file = fopen(output->part, "wx");
     }
     if (output->file == NULL) {
         rgCli_Error("%s: cannot be written: %s", path, strerror(errno));
         free(output->part);
-        free(output->target);
         *output = (rgOutput){0};
         return false;
     }
@@ -73,7 +101,7 @@ bool rgOutput_Close(rgOutput* output, bool wanted) {
     bool good = ferror(output->file) == 0;
     good = (output->file == stdout ? fflush(stdout) : fclose(output->file)) == 0 && good;
     if (output->part != NULL && good && wanted) {
-        good = rename(output->part, output->target) == 0;
+        good = rename(output->part, output->path) == 0;
     }
     if (!good) {
         rgCli_Error("%s: cannot be written: %s", output->path,
@@ -83,7 +111,6 @@ bool rgOutput_Close(rgOutput* output, bool wanted) {
         remove(output->part);
     }
     free(output->part);
-    free(output->target);
     *output = (rgOutput){0};
     return good;
 }

@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { rg_maxSeries = 64, rg_maxPanels = 12 };
 
@@ -46,7 +45,7 @@ static int rgParsePlot(int argc, char** argv, const char** what, const char** ti
         .name = "rigor plot",
         .usage = "RECORDING|FILE.csv OUT.png|OUT.svg|OUT.pdf [OPTIONS]",
         .summary = "Draw quantities over time, one panel each, and write the same numbers to "
-                   "OUT.csv. Needs gnuplot.\n\n"
+                   "a file beside the picture\n(wall.png.csv). Needs gnuplot.\n\n"
                    "Examples:\n"
                    "  rigor plot wall.h5 wall.png --what energy,residual,contacts\n"
                    "  rigor plot humanoid.h5 legs.pdf --what joint:knee_left,force:foot_left\n"
@@ -55,6 +54,7 @@ static int rgParsePlot(int argc, char** argv, const char** what, const char** ti
         .optionCount = (int)(sizeof(table) / sizeof(table[0])),
         .minArguments = 2,
         .maxArguments = 2,
+        .output = 2,
     };
     return rgParseOptions(&command, argc, argv, count);
 }
@@ -457,12 +457,6 @@ static char* rgTerminal(const char* path, int panelCount) {
     return NULL;
 }
 
-static bool rgIsSameFile(const char* a, const char* b) {
-    struct stat first, second;
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
-}
-
 static void rgReportPlot(const rgPlot* plot, const char* picture, const char* table, bool asJson) {
     if (!asJson) {
         printf("%s, and its numbers in %s\n", picture, table);
@@ -481,33 +475,37 @@ static void rgReportPlot(const rgPlot* plot, const char* picture, const char* ta
     rgJson_EndObject(&json);
 }
 
-static bool rgDrawPlot(const rgPlot* plot, const char* in, const char* out, const char* title,
-                       bool json) {
+// The picture of the table at `part`; `out` is its name in messages.
+static bool rgRunGnuplot(const rgPlot* plot, const char* table, const char* part, const char* out,
+                         const char* terminal, const char* title) {
+    signal(SIGPIPE, SIG_IGN); // without gnuplot nobody reads the script
+    FILE* pipe = popen("gnuplot 2>&1 >/dev/null", "w");
+    if (pipe != NULL) {
+        rgWriteScript(pipe, plot, table, part, terminal, title);
+    }
+    if (pipe == NULL || pclose(pipe) != 0) {
+        rgCli_Error("gnuplot failed; is it installed (gnuplot-nox)? The numbers are in %s", table);
+        return false;
+    }
+    if (!rgIsWhole(part)) {
+        rgCli_Error("%s: could not be written; the numbers are in %s", out, table);
+        return false;
+    }
+    return true;
+}
+
+static bool rgDrawPlot(const rgPlot* plot, const char* out, const char* title, bool json) {
     char* terminal = rgTerminal(out, plot->panelCount);
     if (terminal == NULL) {
         return false;
     }
-    char* table = rgCli_Format("%.*s.csv", (int)(strrchr(out, '.') - out), out);
-    bool isInput = rgIsSameFile(in, table);
-    if (isInput) {
-        rgCli_Error(
-            "%s: the CSV file of the picture would replace it; choose another name for the picture",
-            table);
-    }
-    bool good = !isInput && rgWriteTable(plot, table);
-    signal(SIGPIPE, SIG_IGN); // without gnuplot nobody reads the script
-    FILE* pipe = good ? popen("gnuplot 2>&1 >/dev/null", "w") : NULL;
-    if (pipe != NULL) {
-        rgWriteScript(pipe, plot, table, out, terminal, title);
-        int status = pclose(pipe);
-        good = status == 0;
-        if (!good) {
-            rgCli_Error("gnuplot failed; is it installed (gnuplot-nox)? The numbers are in %s",
-                        table);
-        } else if (!rgIsWhole(out)) {
-            rgCli_Error("%s: could not be written; the numbers are in %s", out, table);
-            good = false;
-        }
+    char* table = rgCli_Format("%s.csv", out);
+    rgOutput picture;
+    bool good = rgWriteTable(plot, table) && rgOutput_Open(&picture, out);
+    if (good) {
+        good = rgRunGnuplot(plot, table, picture.part != NULL ? picture.part : out, out, terminal,
+                            title);
+        good = rgOutput_Close(&picture, good) && good;
     }
     if (good) {
         rgReportPlot(plot, out, table, json);
@@ -531,7 +529,7 @@ int rgCli_Plot(int argc, char** argv) {
     bool good = rgCli_IsHdf5(argv[1])
                     ? rgCli_OpenRecording(argv[1], &opened) && rgPlotRecording(&plot, &opened, what)
                     : rgPlotCsv(&plot, argv[1], what);
-    good = good && rgDrawPlot(&plot, argv[1], argv[2], title, json);
+    good = good && rgDrawPlot(&plot, argv[2], title, json);
     rgPlot_Free(&plot);
     rgCli_CloseRecording(&opened);
     return good ? rg_exitDone : rg_exitUsage;

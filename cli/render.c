@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define RG_MOST_PICTURES 100000
+
 typedef struct rgRenderOptions {
     double time; // negative: none given
     double framesPerSecond;
@@ -74,6 +76,7 @@ static int rgParseRender(int argc, char** argv, rgRenderOptions* options, int* c
         .optionCount = (int)(sizeof(table) / sizeof(table[0])),
         .minArguments = 2,
         .maxArguments = 2,
+        .output = 2,
     };
     return rgParseOptions(&command, argc, argv, count);
 }
@@ -85,11 +88,11 @@ static void rgKeepPicture(int index, const void* bytes, size_t byteCount, void* 
     rgRenderJob* job = context;
     char* path = job->isFolder ? rgCli_Format("%s/frame_%05d.png", job->out, index)
                                : rgCli_CopyText(job->out);
-    FILE* file = fopen(path, "wb");
-    bool good = file != NULL && fwrite(bytes, 1, byteCount, file) == byteCount;
-    good = file != NULL && fclose(file) == 0 && good;
-    if (!good) {
-        rgCli_Error("%s: could not be written: %s", path, strerror(errno));
+    rgOutput output;
+    bool good = rgOutput_Open(&output, path);
+    if (good) {
+        bool whole = fwrite(bytes, 1, byteCount, output.file) == byteCount;
+        good = rgOutput_Close(&output, whole) && whole;
     }
     free(path);
     pthread_mutex_lock(&job->mutex);
@@ -129,13 +132,18 @@ static bool rgChooseTimes(rgRenderJob* job, const rgOpenedRecording* opened,
     if (rgRecording_Frame(opened->recording, opened->info.frameCount - 1, &last) != rg_ok) {
         return false;
     }
-    double span = last.time - begin;
+    double span = last.time - begin, frames = floor(span * options->framesPerSecond) + 1;
+    if (job->isFolder && frames > RG_MOST_PICTURES) {
+        rgCli_Error("--fps %g: %.0f pictures, more than %d; choose a smaller one",
+                    options->framesPerSecond, frames, RG_MOST_PICTURES);
+        return false;
+    }
     // A time that was typed with fewer digits than the last frame's is that frame.
     if (!job->isFolder && options->time > last.time * (1 + 1e-9) + opened->info.timeStep) {
         rgCli_Error("--time %g: the recording ends at %g s", options->time, last.time);
         return false;
     }
-    job->count = job->isFolder ? (int)fmin(floor(span * options->framesPerSecond) + 1, 100000) : 1;
+    job->count = job->isFolder ? (int)frames : 1;
     job->times = rgCli_Allocate((size_t)job->count, sizeof(double));
     for (int i = 0; i < job->count; ++i) {
         job->times[i] = job->isFolder        ? begin + i / options->framesPerSecond
@@ -296,8 +304,10 @@ static int rgRender(rgOpenedRecording* opened, const rgRenderOptions* options, c
     if (!rgCheckShow(options->show)) {
         return rg_exitUsage;
     }
-    if (options->size != NULL && (sscanf(options->size, "%5dx%5d", &width, &height) != 2 ||
-                                  width < 16 || height < 16 || width > 8192 || height > 8192)) {
+    int read = 0;
+    if (options->size != NULL && (sscanf(options->size, "%5dx%5d%n", &width, &height, &read) != 2 ||
+                                  options->size[read] != '\0' || width < 16 || height < 16 ||
+                                  width > 8192 || height > 8192)) {
         rgCli_Error("--size is WIDTHxHEIGHT, 16 to 8192 each, not '%s'", options->size);
         return rg_exitUsage;
     }
@@ -351,10 +361,11 @@ static bool rgIsFilm(const char* out) {
            (strcmp(end, ".mp4") == 0 || strcmp(end, ".webm") == 0 || strcmp(end, ".gif") == 0);
 }
 
-// Frames to a film: H.264 or VP9 of even size, or a GIF with a palette of its own.
+// Frames to a film in the format of the ending: H.264 or VP9 of even size, or a GIF with a palette
+// of its own.
 static bool rgEncode(const char* encoder, const char* folder, double framesPerSecond,
-                     const char* out) {
-    bool gif = strcmp(strrchr(out, '.'), ".gif") == 0;
+                     const char* ending, const char* out) {
+    bool gif = strcmp(ending, ".gif") == 0;
     char* frames = rgCli_Format("%sframe_%%05d.png", folder);
     char* rate = rgCli_Format("%.9g", framesPerSecond);
     char* target = rgCli_Format("file:%s", out);
@@ -369,6 +380,8 @@ static bool rgEncode(const char* encoder, const char* folder, double framesPerSe
                                "-vf",
                                gif ? "split[a][b];[a]palettegen[p];[b][p]paletteuse"
                                    : "scale=trunc(iw/2)*2:trunc(ih/2)*2,format=yuv420p",
+                               "-f",
+                               ending + 1,
                                target,
                                NULL};
     fflush(NULL);
@@ -398,8 +411,12 @@ static int rgFilm(rgOpenedRecording* opened, const rgRenderOptions* options, con
                     out);
         return rg_exitUsage;
     }
-    if (options->time >= 0) {
-        rgCli_Error("--time is for one picture; a film has all times");
+    const char* fault = access(encoder, X_OK) != 0
+                            ? "cannot be started; RIGOR_FFMPEG is the path of ffmpeg"
+                        : options->time >= 0 ? "--time is for one picture; a film has all times"
+                                             : NULL;
+    if (fault != NULL) {
+        rgCli_Error("%s: %s", access(encoder, X_OK) != 0 ? encoder : out, fault);
         free(encoder);
         return rg_exitUsage;
     }
@@ -409,9 +426,13 @@ static int rgFilm(rgOpenedRecording* opened, const rgRenderOptions* options, con
         rgCli_Error("%s: %s", folder, strerror(errno));
     } else {
         char* inside = rgCli_Format("%s/", folder);
-        code = rgRender(opened, options, inside, out);
-        if (code == rg_exitDone && !rgEncode(encoder, inside, options->framesPerSecond, out)) {
-            code = rg_exitUsage;
+        rgOutput output;
+        if (rgOutput_Open(&output, out)) {
+            code = rgRender(opened, options, inside, out);
+            bool good = code == rg_exitDone &&
+                        rgEncode(encoder, inside, options->framesPerSecond, strrchr(out, '.'),
+                                 output.part != NULL ? output.part : out);
+            code = rgOutput_Close(&output, good) && good ? rg_exitDone : rg_exitUsage;
         }
         free(inside);
         rgRemoveFolder(folder);
@@ -458,9 +479,6 @@ int rgCli_Render(int argc, char** argv) {
     }
     rgOpenedRecording opened;
     const char* out = argv[2];
-    if (rgCli_WouldReplace(out, argv[1])) {
-        return rg_exitUsage;
-    }
     code = !rgCli_OpenRecording(argv[1], &opened) || !rgCheckCamera(&opened, &options)
                ? rg_exitUsage
            : rgIsFilm(out) ? rgFilm(&opened, &options, out)

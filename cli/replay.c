@@ -33,12 +33,12 @@ typedef struct rgReplaySummary {
 
 static int rgParseReplay(int argc, char** argv, rgReplayOptions* options, int* count) {
     const rgOption table[] = {
-        {"--csv", rg_optionText, &options->csv, "write time, q and v of every frame", "FILE", NULL,
-         0, 0},
-        {"--contacts", rg_optionText, &options->contacts,
+        {"--csv", rg_optionOutput, &options->csv, "write time, q and v of every frame", "FILE",
+         NULL, 0, 0},
+        {"--contacts", rg_optionOutput, &options->contacts,
          "write every contact of every frame as CSV, with the names of the model", "FILE", NULL, 0,
          0},
-        {"--mjcf", rg_optionText, &options->mjcf, "write the model as MJCF", "FILE", NULL, 0, 0},
+        {"--mjcf", rg_optionOutput, &options->mjcf, "write the model as MJCF", "FILE", NULL, 0, 0},
         {"--check", rg_optionFlag, &options->check,
          "simulate again and compare the bits of every frame", NULL, NULL, 0, 0},
         {"--json", rg_optionFlag, &options->json, "print one JSON object", NULL, NULL, 0, 0},
@@ -382,12 +382,6 @@ int rgCli_Replay(int argc, char** argv) {
     int code = rgParseReplay(argc, argv, &options, &count);
     if (code != RG_CLI_GO) {
         return code;
-    }
-    const char* const written[] = {options.csv, options.contacts, options.mjcf};
-    for (int i = 0; i < 3; ++i) {
-        if (rgCli_WouldReplace(written[i], argv[1])) {
-            return rg_exitUsage;
-        }
     }
     rgOpenedRecording opened;
     code = rgCli_OpenRecording(argv[1], &opened) ? rgReplay(&opened, &options) : rg_exitUsage;

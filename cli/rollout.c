@@ -102,7 +102,7 @@ static int rgParseRollout(int argc, char** argv, rgRolloutOptions* options, int*
         {"--noise-steps", rg_optionInt, &options->noiseSteps, "number of steps with the same noise",
          "N", NULL, 1, 1e9},
         rgHoldOption(a),
-        {"--out", rg_optionText, &options->out, "write the results to an HDF5 file", "FILE", NULL,
+        {"--out", rg_optionOutput, &options->out, "write the results to an HDF5 file", "FILE", NULL,
          0, 0},
         {"--every", rg_optionInt, &options->every,
          "write states after every N steps; only the last without it", "N", NULL, 1, 2147483647},

@@ -77,7 +77,7 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
         {"--ctrl", rg_optionText, &options->control,
          "read controls from a CSV file: time, then actuators by name; -: from a pipe", "FILE",
          NULL, 0, 0},
-        {"--csv", rg_optionText, &options->csv,
+        {"--csv", rg_optionOutput, &options->csv,
          "write every step: time, q and v, or the quantities of --columns; -: to a pipe", "FILE",
          NULL, 0, 0},
         {"--columns", rg_optionText, &options->columns,
@@ -89,7 +89,7 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
         {"--name", rg_optionText, &a->label, "name of the run in the summary", "NAME", NULL, 0, 0},
         {"--dump", rg_optionText, &options->dump, "write unsolved contact problems as FCLIB files",
          "DIR", NULL, 0, 0},
-        {"--record", rg_optionText, &options->record,
+        {"--record", rg_optionOutput, &options->record,
          "record the simulation for rigor view, replay and plot", "FILE.h5", NULL, 0, 0},
         {"--record-every", rg_optionInt, &options->recordEvery, "record one of every N steps", "N",
          NULL, 1, 1000000},
@@ -581,19 +581,6 @@ static bool rgSimulateOptions_Agree(const rgSimulateOptions* options) {
     return true;
 }
 
-static bool rgReplacesInput(const rgSimulateOptions* options, char* const* files, int count) {
-    const char* const written[] = {options->csv, options->record};
-    bool found = false;
-    for (int k = 0; k < 2 && !found; ++k) {
-        for (int i = 1; i <= count && !found; ++i) {
-            found = rgCli_WouldReplace(written[k], files[i]);
-        }
-        found =
-            found || (options->control != NULL && rgCli_WouldReplace(written[k], options->control));
-    }
-    return found;
-}
-
 int rgCli_Simulate(int argc, char** argv) {
     rgSimulateOptions options = {.arguments = rgDefaultSimulationArguments()};
     int count = 0;
@@ -622,7 +609,7 @@ int rgCli_Simulate(int argc, char** argv) {
     options.arguments.more = argv + 2;
     options.arguments.moreCount = count > 1 ? count - 1 : 0;
     options.arguments.watchTorques = rgColumns_WantTorques(options.columns);
-    code = rgReplacesInput(&options, argv, count) ? rg_exitUsage : rgSimulate(&options);
+    code = rgSimulate(&options);
     free(options.line);
     return code;
 }

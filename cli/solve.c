@@ -59,7 +59,7 @@ static int rgParseSolve(int argc, char** argv, rgSolveOptions* options, int* fil
          "form in which the file is given to the solver", "F", rgFormNames, 0, 0},
         {"--form", rg_optionChoice, &options->form, "form of the matrix during the solve", "F",
          rgFormNames, 0, 0},
-        {"--history", rg_optionText, &options->history, "write every iteration to a CSV file",
+        {"--history", rg_optionOutput, &options->history, "write every iteration to a CSV file",
          "FILE", NULL, 0, 0},
         {"--write", rg_optionText, &options->outFolder,
          "write copies of the files with their solution", "DIR", NULL, 0, 0},

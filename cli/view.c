@@ -36,7 +36,7 @@ static int rgParseView(int argc, char** argv, rgViewOptions* options, int* count
          NULL, 0, 0},
         {"--json", rg_optionFlag, &options->json, "print the address or the file as JSON", NULL,
          NULL, 0, 0},
-        {"--export", rg_optionText, &options->export,
+        {"--export", rg_optionOutput, &options->export,
          "write one HTML file that plays by itself, and end", "FILE", NULL, 0, 0},
         {"--ghost", rg_optionText, &options->ghost,
          "draw a second recording see-through, at the same time", "FILE.h5", NULL, 0, 0},
@@ -236,11 +236,6 @@ int rgCli_View(int argc, char** argv) {
     if (rgIgnoresOption(&options, argv[1], given, names)) {
         return rg_exitUsage;
     }
-    for (int i = 1; i <= count; ++i) {
-        if (rgCli_WouldReplace(options.export, argv[i])) {
-            return rg_exitUsage;
-        }
-    }
     if (rgCli_IsHdf5(argv[1])) {
         return rgViewRecording(argv[1], &options);
     }
@@ -265,7 +260,8 @@ static int rgShowDemo(const char* path, const char* page) {
 int rgCli_Demo(int argc, char** argv) {
     const char* page = NULL;
     const rgOption table[] = {
-        {"--export", rg_optionText, &page, "write an HTML file that plays it", "FILE", NULL, 0, 0},
+        {"--export", rg_optionOutput, &page, "write an HTML file that plays it", "FILE", NULL, 0,
+         0},
     };
     const rgCommand command = {.name = "rigor demo",
                                .usage = "[--export FILE.html]",

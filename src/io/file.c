@@ -17,6 +17,13 @@ static bool rgIsRegularOrNone(const char* path) {
     return lstat(path, &found) != 0 || S_ISREG(found.st_mode);
 }
 
+// To a file or to nothing; links to devices and pipes are none of these.
+static bool rgIsLinkToFile(const char* path) {
+    struct stat found;
+    return lstat(path, &found) == 0 && S_ISLNK(found.st_mode) &&
+           (stat(path, &found) != 0 || S_ISREG(found.st_mode));
+}
+
 bool rgIsPlaceForFile(const char* path, rgDiagnostics* diagnostics) {
     bool good = rgIsRegularOrNone(path);
     if (!good) {
@@ -34,6 +41,11 @@ static rgResult rgNewFile_Fail(const rgNewFile* made, rgDiagnostics* diagnostics
 
 rgResult rgNewFile_Open(rgNewFile* made, const char* path, rgDiagnostics* diagnostics) {
     *made = (rgNewFile){.path = path, .allocator = rgResolveAllocator(NULL)};
+    if (rgIsLinkToFile(path)) {
+        rgDiagnostics_Add(diagnostics, rg_severityError, path, 0,
+                          "is a link; files are not written through links");
+        return rg_errorFile;
+    }
     if (rgIsRegularOrNone(path)) {
         size_t bytes = strlen(path) + 32;
         made->temporary = rgAllocate(&made->allocator, bytes, 1);
@@ -42,7 +54,10 @@ rgResult rgNewFile_Open(rgNewFile* made, const char* path, rgDiagnostics* diagno
         }
         snprintf(made->temporary, bytes, "%s.%ld.part", path, (long)getpid());
     }
-    made->file = fopen(made->temporary != NULL ? made->temporary : path, "wb");
+    if (made->temporary != NULL) {
+        remove(made->temporary); // of a program with the same number that was killed
+    }
+    made->file = made->temporary != NULL ? fopen(made->temporary, "wbx") : fopen(path, "wb");
     if (made->file == NULL) {
         rgRelease(&made->allocator, made->temporary);
         return rgNewFile_Fail(made, diagnostics);

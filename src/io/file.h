@@ -18,7 +18,7 @@ bool rgFileExists(const char* path); // a regular file
 bool rgIsPlaceForFile(const char* path, rgDiagnostics* diagnostics);
 
 // A file that is written whole or not at all: beside its place, and moved there in the end.
-// Devices, pipes and links are written to as they are.
+// Devices and pipes are written to as they are. A link to a file, or to nothing, is refused.
 typedef struct rgNewFile {
     FILE* file;
     const char* path;

@@ -216,7 +216,7 @@ driven.end();
 
 // A film: frames as pictures, then the encoder, which is one of ours that counts them.
 const encoder = join(folder, 'encoder');
-writeFileSync(encoder, '#!/bin/sh\nls "$(dirname "$7")" > "${10#file:}"\n', { mode: 0o755 });
+writeFileSync(encoder, '#!/bin/sh\nfrom=$7\nfor out; do :; done\nls "$(dirname "$from")" > "${out#file:}"\n', { mode: 0o755 });
 const motion = join(folder, 'motion.h5');
 const film = join(folder, 'motion.mp4');
 execFileSync(rigor, ['simulate', 'sliding', '--time', '0.2', '--record', motion], { stdio: 'pipe' });

@@ -182,7 +182,7 @@ ixy="0" ixz="0" iyz="0"/></inertial><collision name="{n}_shape"><origin xyz="0 0
         self.assertEqual(done.returncode, 0, done)
         with open(self.path("a.svg"), encoding="utf-8") as file:
             self.assertIn("energy [J]", file.read())
-        with open(self.path("a.csv"), encoding="utf-8") as file:
+        with open(self.path("a.svg.csv"), encoding="utf-8") as file:
             table = list(csv.DictReader(file))
         with open(self.path("run.csv"), encoding="utf-8") as file:
             states = list(csv.DictReader(file))
@@ -192,7 +192,7 @@ ixy="0" ixz="0" iyz="0"/></inertial><collision name="{n}_shape"><origin xyz="0 0
         done = run("plot", self.path("run.csv"), self.path("b.png"), "--what", "q:root.z", "--json")
         self.assertEqual(done.returncode, 0, done)
         self.assertEqual(json.loads(done.stdout),
-                         {"picture": self.path("b.png"), "numbers": self.path("b.csv"),
+                         {"picture": self.path("b.png"), "numbers": self.path("b.png.csv"),
                           "rows": len(states), "series": ["q:root.z"]})
         with open(self.path("flat.csv"), "w", encoding="utf-8") as file:
             file.write("time,a\n0,1\n1,1\n")
@@ -211,11 +211,10 @@ ixy="0" ixz="0" iyz="0"/></inertial><collision name="{n}_shape"><origin xyz="0 0
             self.assertEqual(done.returncode, 2, done)
             self.assertIn("no column 'q:nose'", done.stderr)
         done = run("plot", self.path("run.csv"), self.path("run.png"), "--what", "q:root.z")
-        self.assertEqual(done.returncode, 2, done)
-        self.assertIn("the CSV file of the picture would replace it", done.stderr)
+        self.assertEqual(done.returncode, 0, done)  # beside it, not in its place
         with open(self.path("run.csv"), encoding="utf-8") as file:
             self.assertEqual(list(csv.DictReader(file)), states)
-        for name in ("full.png", "table.csv"):  # a disk that is full, for the picture and for its numbers
+        for name in ("full.png", "table.png.csv"):  # a disk that is full, for the picture and for its numbers
             os.symlink("/dev/full", self.path(name))
         for name in ("full.png", "table.png"):
             done = run("plot", path, self.path(name))
@@ -330,9 +329,15 @@ ixy="0" ixz="0" iyz="0"/></inertial><collision name="{n}_shape"><origin xyz="0 0
                               ["simulate", "quadruped", "--steps", "3", "--csv"],
                               ["replay", self.path("good.h5"), "--csv"],
                               ["replay", self.path("good.h5"), "--contacts"],
-                              ["replay", self.path("good.h5"), "--mjcf"]):
-                done = run(*arguments, self.path(name))
-                self.assertEqual(done.returncode, 2, done)
+                              ["replay", self.path("good.h5"), "--mjcf"],
+                              ["view", self.path("good.h5"), "--export"],
+                              ["convert", "quadruped"], ["plot", self.path("good.h5")],
+                              ["render", self.path("good.h5")]):
+                target = self.path(name) + {"convert": ".xml", "plot": ".svg", "render": ".png"}.get(arguments[0], "")
+                if not os.path.islink(target):
+                    os.symlink(os.readlink(self.path(name)), target)
+                done = run(*arguments, target)
+                self.assertEqual(done.returncode, 1 if arguments[0] == "convert" else 2, done)
                 self.assertIn("is a link; files are not written through links", done.stderr)
         self.assertFalse(os.path.exists(self.path("absent")))
         with open(self.path("kept"), encoding="utf-8") as file:
@@ -349,12 +354,22 @@ ixy="0" ixz="0" iyz="0"/></inertial><collision name="{n}_shape"><origin xyz="0 0
                           ["replay", path, "--csv", path], ["replay", path, "--contacts", self.path("other.h5")],
                           ["replay", path, "--mjcf", path],
                           ["simulate", self.path("a.xml"), "--steps", "1", "--csv", self.path("a.xml")],
-                          ["simulate", self.path("a.xml"), "--steps", "1", "--record", self.path("a.xml")]):
+                          ["simulate", self.path("a.xml"), "--steps", "1", "--record", self.path("a.xml")],
+                          ["convert", self.path("a.xml"), self.path("a.xml")],
+                          ["rollout", self.path("a.xml"), "--worlds", 2, "--steps", 1, "--force", "--out",
+                           self.path("a.xml")]):
             before = self.files()
             done = run(*arguments)
             self.assertEqual(done.returncode, 2, done)
             self.assertIn("the output would replace an input file", done.stderr)
             self.assertEqual(self.files(), before)
+        os.mkdir(self.path("in"))
+        for arguments in (["replay", path, "--csv", self.path("b.csv"), "--contacts", self.path("in/../b.csv")],
+                          ["simulate", "quadruped", "--steps", 1, "--csv", self.path("b"), "--record", self.path("b")]):
+            done = run(*arguments)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn("two outputs would be written to this file", done.stderr)
+            self.assertFalse(os.path.exists(self.path("b.csv")) or os.path.exists(self.path("b")))
 
     def ask(self, path, *lines):
         with h5py.File(path, "r+") as file:

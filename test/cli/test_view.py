@@ -400,13 +400,20 @@ class Recording(unittest.TestCase):
             self.assertIn("a recording is shown alone", done.stderr)
             for text, words in {"pictures end in .png": ["a.jpg"],
                                 "--camera needs 6 numbers": ["a.png", "--camera", "1,2"],
+                                "--size is WIDTHxHEIGHT": ["a.png", "--size", "64x48x7"],
                                 "did you mean 'forces'?": ["a.png", "--show", "grid,forcs"],
                                 "the recording ends at": ["a.png", "--time", "1000"]}.items():
                 done = run("render", path, *words)
                 self.assertEqual(done.returncode, 2, done)
                 self.assertIn(text, done.stderr)
+            long = os.path.join(folder, "long.h5")
+            run("simulate", "sliding", "--time", 101, "--dt", 0.01, "--record-every", 10100, "--record", long)
+            done = run("render", long, os.path.join(folder, "many/"), "--fps", 1000)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn("101001 pictures, more than 100000", done.stderr)
             for encoder, words, text in ((None, ["a.mp4"], "films need ffmpeg"),
                                          ("/bin/true", ["a.gif", "--time", "1"], "--time is for one picture"),
+                                         ("/nowhere", [os.path.join(folder, "a.gif"), "--size", "16x16"], "/nowhere: cannot be started"),
                                          (None, [path], "would replace an input file")):
                 environment = {k: v for k, v in os.environ.items() if k != "RIGOR_FFMPEG"}
                 environment.update({"PATH": folder} if encoder is None else {"RIGOR_FFMPEG": encoder})
