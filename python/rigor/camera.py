@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import zlib
 from typing import Any, List, NamedTuple, Optional, Tuple
@@ -30,7 +31,9 @@ class Image(NamedTuple):
         return png(self.color)
 
     def save(self, path: Any) -> None:
-        """Write the color image to a PNG file."""
+        """Write the color image to a PNG file, whose name ends in .png."""
+        if not os.fspath(path).endswith(".png"):
+            raise ArgumentError(f"{os.fspath(path)!r}: images are PNG files, whose names end in .png")
         data = self.png()
         with open(path, "wb") as file:
             file.write(data)
@@ -116,6 +119,8 @@ class Camera:
 
     def draw(self, world: Any) -> Image:
         """An image of the present state of a world."""
+        if not hasattr(world, "_guard"):
+            raise ArgumentError(f"a camera draws a World, not {type(world).__name__}; draw_states() draws arrays")
         out = ffi.new("rgImage*")
         with world._guard as w:
             check(lib.rgCamera_Draw(self._c, w, out), "camera: the world is not of this model")

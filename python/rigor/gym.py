@@ -20,7 +20,7 @@ from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ._core import ArgumentError, word
+from ._core import ArgumentError, floats, word
 from .batch import Batch
 from .camera import Camera, look_at
 from .model import Model, Part
@@ -324,7 +324,7 @@ class Env(_Base):  # type: ignore[misc,valid-type]
     def step(self, action: Any) -> Tuple[np.ndarray, float, bool, bool, Dict[str, Any]]:
         """observation, reward, terminated, truncated, info. A world that diverges is terminated, and
         info["fault"] says so."""
-        action = np.asarray(action, np.float64)
+        action = floats(action, "action")
         if action.shape != self.action_space.shape:
             raise ArgumentError(f"the action must have shape {self.action_space.shape}, "
                                 f"not {action.shape}")
@@ -404,7 +404,7 @@ class VectorEnv(_VectorBase):  # type: ignore[misc,valid-type]
     def step(self, actions: Any) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray,
                                           Dict[str, Any]]:
         """observations, rewards, terminations, truncations, infos."""
-        actions = np.asarray(actions, np.float64)
+        actions = floats(actions, "actions")
         if actions.shape != self.action_space.shape:
             raise ArgumentError(f"actions must have shape {self.action_space.shape}, "
                                 f"not {actions.shape}")

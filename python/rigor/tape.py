@@ -38,13 +38,17 @@ class Tape:
             shape = self._lead + (count, model.nu)
             if controls.shape != shape:
                 raise ArgumentError(f"ctrl must have shape {shape}, not {controls.shape}")
+            if not np.isfinite(controls).all():
+                raise ArgumentError("ctrl is not finite")
             controls = np.ascontiguousarray(controls)
             c.controls, c.controlCount = pointer(controls), controls.size
         elif steps is None:
             raise ArgumentError("tape() needs ctrl or steps")
         else:
             count = whole(steps, "steps")
-        c.stepCount, c.stateInterval = count, whole(every, "every")
+        if count < 0 or whole(every, "every") < 1:
+            raise ArgumentError(f"steps ({count}) must be 0 or more, and every ({every}) 1 or more")
+        c.stepCount, c.stateInterval = count, every
         c.heldGaps, c.smoothing = held_gaps, smoothing
         c.parameters, c.parameterCount = columns.c.parameters, columns.c.parameterCount
         self.steps, self._columns = count, columns

@@ -123,6 +123,10 @@ def test_refusals(world):
     camera = rigor.Camera(model, eye=(1, 0, 0))
     with pytest.raises(rigor.ArgumentError, match="not of this model"):
         camera.draw(rigor.World(rigor.load("quadruped")))
+    with pytest.raises(rigor.ArgumentError, match="a camera draws a World, not NoneType"):
+        camera.draw(None)
+    with pytest.raises(rigor.ArgumentError, match=r"'a.jpg': images are PNG files"):
+        camera.draw(world).save("a.jpg")
     with pytest.raises(rigor.ArgumentError, match=r"q must have shape"):
         camera.draw_states(np.zeros(3))
     with pytest.raises(rigor.ArgumentError, match="finite"):

@@ -152,8 +152,11 @@ def test_tape(quadruped):
     both = batch.tape(np.stack([controls, controls]), every=9)
     g2 = both.vjp(np.stack([bars[0]] * 2), np.stack([bars[1]] * 2))
     assert both.q.shape == (2, 10, quadruped.nq) and (g2["ctrl"] == g["ctrl"]).all() and (g2["q"] == g["q"]).all()
-    for wrong in (dict(ctrl=controls[:, :2]), dict(), dict(steps=3, by="v"), dict(steps=3, every=0)):
-        with pytest.raises(rigor.ArgumentError):
+    for wrong, text in ((dict(ctrl=controls[:, :2]), "ctrl must have shape"), (dict(), "needs ctrl or steps"),
+                        (dict(steps=3, by="v"), "name numbers of the model"),
+                        (dict(steps=3, every=0), "every .0. 1 or more"), (dict(steps=-1), "steps .-1. must be 0"),
+                        (dict(ctrl=controls + np.nan), "ctrl is not finite")):
+        with pytest.raises(rigor.ArgumentError, match=text):
             worlds[0].tape(**wrong)
 
 

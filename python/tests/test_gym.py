@@ -55,6 +55,8 @@ def check_env(quadruped, gym):
     assert len(a) == 31 and truncated
     with pytest.raises(ValueError, match=r"action must have shape \(12,\)"):
         env.step(np.zeros(3))
+    with pytest.raises(ValueError, match="action is a masked array"):
+        env.step(np.ma.masked_equal(np.zeros(12), 0))
     assert env.action_space.sample().shape == (12,)
     env.close()
     return env
