@@ -155,7 +155,8 @@ static rgResult rgCamera_AddShapes(rgCamera* camera, rgDiagnostics* diagnostics)
         if (result == rg_errorArgument) { // a flat visual mesh: nothing that a ray could enter
             rgDiagnostics_Add(diagnostics, rg_severityWarning, def.file, def.line,
                               "camera: shape %d (%s) has no surface and is not drawn", i + 1,
-                              shape->name != NULL ? shape->name : "unnamed");
+                              shape->name != NULL && shape->name[0] != '\0' ? shape->name
+                                                                            : "unnamed");
             result = rg_ok;
             continue;
         }

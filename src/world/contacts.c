@@ -412,7 +412,8 @@ static rgResult rgContactSet_AddCollider(rgContactSet* contacts, const rgKinemat
         const rgShapeDef* def = &model->shapes[shape];
         rgDiagnostics_Add(diagnostics, rg_severityError, def->source.file, def->source.line,
                           "shape %d (%s) is so large or so far away that its box is not finite",
-                          shape + 1, def->name != NULL ? def->name : "unnamed");
+                          shape + 1,
+                          def->name != NULL && def->name[0] != '\0' ? def->name : "unnamed");
     }
     return result;
 }

@@ -247,6 +247,47 @@ static void test_shadow_lies_below(void** state) {
     SceneEnd(&scene);
 }
 
+// Visual meshes without a surface are named and left out; others are seen.
+static void test_meshes_without_surface(void** state) {
+    (void)state;
+    static const double solid[] = {-1, -1, -1, 1, -1, -1, 0, 1, -1, 0, 0, 1};
+    static const double line[] = {0, 0, 0, 1, 0, 0, 2, 0, 0, 3, 0, 0};
+    static const int faces[] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3};
+    static const char* const names[] = {"solid", "line", NULL};
+    Scene scene = SceneStart();
+    for (int i = 0; i < 3; ++i) {
+        const rgMeshData mesh = {4, i == 0 ? solid : line, 4, faces};
+        rgShapeDef shape = rgDefaultShapeDef();
+        shape.kind = rg_shapeMesh;
+        shape.mesh = &mesh;
+        shape.visualOnly = true;
+        shape.name = names[i];
+        assert_int_equal(rgModelDef_AddShape(scene.def, &shape, NULL), rg_ok);
+    }
+    Solid ball = SolidOf(rg_shapeSphere, rgVec(0.1, 0, 0), 1, rgVec(0, 0, 9));
+    (void)SceneFree(&scene, &ball);
+    rgWorldDef world = SceneWorldDef(1e-3, 1e-6);
+    SceneMake(&scene, &world);
+    rgCameraDef def = rgDefaultCameraDef();
+    def.width = def.height = 9;
+    assert_int_equal(rgLookAt(rgVec(0, -9, 0), rgVec(0, 0, 0), &def.pose), rg_ok);
+    rgDiagnostics* said = NULL;
+    rgCamera* camera = NULL;
+    assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
+    assert_int_equal(rgCreateCamera(scene.model, &def, said, &camera), rg_ok);
+    assert_int_equal(rgDiagnostics_Count(said), 2);
+    assert_string_equal(rgDiagnostics_Message(said, 0).text,
+                        "camera: shape 2 (line) has no surface and is not drawn");
+    assert_string_equal(rgDiagnostics_Message(said, 1).text,
+                        "camera: shape 3 (unnamed) has no surface and is not drawn");
+    rgImage image;
+    assert_int_equal(rgCamera_Draw(camera, scene.world, &image), rg_ok);
+    assert_int_equal(image.shapes[4 * 9 + 4].index1, 1);
+    rgDestroyCamera(camera);
+    rgDestroyDiagnostics(said);
+    SceneEnd(&scene);
+}
+
 static void test_refusals(void** state) {
     (void)state;
     Scene scene = Room();
@@ -294,6 +335,7 @@ int main(void) {
         cmocka_unit_test(test_states_equal_worlds),
         cmocka_unit_test(test_hidden_shapes),
         cmocka_unit_test(test_shadow_lies_below),
+        cmocka_unit_test(test_meshes_without_surface),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 // Ways of tendons: tangents of a circle in closed form, moment arms against differences of lengths,
 // and the shortest way by brute force.
+#include "dynamics/dynamics.h"
 #include "dynamics/wrap.h"
 #include "rigor/rigor.h"
 #include "source_dir.h"
@@ -149,6 +150,32 @@ static void test_moment_arms(void** state) {
     rgDestroyModelDef(def);
 }
 
+// A drive over a tendon has its row and its length, times the gear.
+static void test_gear(void** state) {
+    (void)state;
+    static const char text[] =
+        "<mujoco><worldbody><site name='s' pos='0 0 2'/><body><joint axis='0 1 0'/>"
+        "<geom size='0.1' pos='1 0 0'/><site name='e' pos='1 0 0'/></body></worldbody><tendon>"
+        "<spatial name='t'><site site='s'/><site site='e'/></spatial></tendon>"
+        "<actuator><motor tendon='t' gear='3'/></actuator></mujoco>";
+    rgModelDef* def = NULL;
+    rgModel* model = NULL;
+    rgDynamics* d = NULL;
+    assert_int_equal(rgParseMjcf(text, strlen(text), "x.xml", NULL, NULL, &def), rg_ok);
+    assert_int_equal(rgCompileModel(def, NULL, NULL, &model), rg_ok);
+    assert_int_equal(rgCreateDynamics(model, NULL, &d), rg_ok);
+    double q = 0.3, v = 2, row, drive;
+    rgDynamics_SetState(d, &q, &v);
+    double length = rgDynamics_TendonRow(d, 0, &row, NULL);
+    EXPECT_NEAR(length, hypot(cos(q), 2 + sin(q)), 1e-14);
+    EXPECT_NEAR(rgDynamics_DriveRow(d, 0, &drive, NULL), 3 * length, 1e-14);
+    EXPECT_NEAR(drive, 3 * row, 1e-14);
+    EXPECT_NEAR(rgDynamics_DriveRow(d, 0, NULL, NULL), 3 * length, 1e-14);
+    rgDestroyDynamics(d);
+    rgDestroyModel(model);
+    rgDestroyModelDef(def);
+}
+
 // Armatures of tendons over joints and along a way count in the kinetic energy.
 static void test_energy_of_armature(void** state) {
     (void)state;
@@ -188,9 +215,11 @@ static void test_energy_of_armature(void** state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_circle), cmocka_unit_test(test_helix),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_circle),
+                                       cmocka_unit_test(test_helix),
                                        cmocka_unit_test(test_shortest),
                                        cmocka_unit_test(test_moment_arms),
-                                       cmocka_unit_test(test_energy_of_armature)};
+                                       cmocka_unit_test(test_energy_of_armature),
+                                       cmocka_unit_test(test_gear)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -492,6 +492,15 @@ static void test_fitted(void** state) {
     }
 }
 
+static void test_surface_velocity(void** state) {
+    (void)state;
+    rgParsed f = rgParse("<mujoco><worldbody><geom type='box' size='1 1 1' "
+                         "surfacevel='1 2 3 4 5 6'/></worldbody></mujoco>");
+    rgExpectVec(f.def->shapes[0].surfaceVelocity, 1, 2, 3);
+    rgExpectVec(f.def->shapes[0].surfaceSpin, 4, 5, 6);
+    rgParsed_Close(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_meshes),
@@ -512,6 +521,7 @@ int main(void) {
         cmocka_unit_test(test_restitution_of_solref),
         cmocka_unit_test(test_fitted),
         cmocka_unit_test(test_custom_materials),
+        cmocka_unit_test(test_surface_velocity),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

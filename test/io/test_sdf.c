@@ -310,6 +310,10 @@ static const rgSaying sayings[] = {
     {rg_severityWarning, WORLD("<modle name='x'/>"),
      "unknown element <modle> in <world> is ignored; did you mean 'model'?"},
     {rg_severityWarning, WORLD("<actor name='x'/>"), "<actor> of <world> is not supported"},
+    {rg_severityWarning,
+     WORLD("<model name='m'><link name='a'/><joint name='j' type='fixed'><parent>world</parent>"
+           "<child>a</child><axes/></joint></model>"),
+     "unknown element <axes> in <joint> is ignored; did you mean 'axis'?"},
     {rg_severityWarning, WORLD("<population name='x'/>"), "its models are not there"},
     {rg_severityWarning, WORLD("<wind/>"), "there is no wind"},
     {rg_severityWarning, WORLD("<state world_name='w'/>"), "models stand where <model> puts them"},

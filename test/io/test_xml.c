@@ -242,6 +242,8 @@ static void test_bad_values(void** state) {
     assert_false(rgXmlReader_Int(&f.reader, a, "i", &i));
     assert_false(rgXmlReader_Bool(&f.reader, a, "b", &b));
     assert_false(rgXmlReader_Word(&f.reader, a, "w", words, &i));
+    static const rgXmlWord letters[] = {{"x", 1}, {"y", 2}, {"z", 3}, {NULL, 0}};
+    assert_false(rgXmlReader_Word(&f.reader, a, "w", letters, &i));
     assert_null(rgXmlReader_Required(&f.reader, a, "e"));
     assert_null(rgXmlReader_Required(&f.reader, a, "none"));
     assert_null(rgXmlReader_RequiredChild(&f.reader, a, "kid"));
@@ -255,6 +257,7 @@ static void test_bad_values(void** state) {
         "<a i>: '3.5' is not an integer",
         "<a b>: 'maybe' is none of: false, true, 0, 1",
         "<a w>: 'tow' is none of: one, two",
+        "<a w>: 'tow' is none of: x, y, z",
         "<a>: the attribute 'e' is empty",
         "<a> needs the attribute 'none'",
         "<a> needs an element <kid>",

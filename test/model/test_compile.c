@@ -616,6 +616,36 @@ static void test_too_deep_a_chain_is_refused(void** state) {
     rgDestroyModelDef(def);
 }
 
+// Changes of parts are checked as the kind that they are.
+static void test_changes_are_checked(void** state) {
+    (void)state;
+    rgBodyDef body = rgDefaultBodyDef();
+    rgJointDef joint = rgDefaultJointDef();
+    rgShapeDef shape = rgDefaultShapeDef();
+    rgTendonDef tendon = rgDefaultTendonDef();
+    rgActuatorDef actuator = rgDefaultActuatorDef();
+    rgEqualityDef equality = rgDefaultEqualityDef();
+    body.inertia = rgInertiaFromShape(rg_shapeSphere, rgVec(1, 0, 0), 1);
+    joint.kind = rg_jointRevolute;
+    joint.damping = actuator.kp = tendon.damping = shape.material.mu = -1;
+    body.gravityCompensation = equality.stiffness = NAN;
+    const struct {
+        rgPartKind kind;
+        const void* part;
+        const char* text;
+    } bad[] = {{rg_partBody, &body, "body"},        {rg_partJoint, &joint, "joint"},
+               {rg_partShape, &shape, "shape"},     {rg_partTendon, &tendon, "tendon"},
+               {rg_partActuator, &actuator, "act"}, {rg_partEquality, &equality, "equality"}};
+    for (int i = 0; i < 6; ++i) {
+        rgDiagnostics* said = NULL;
+        assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
+        assert_false(rgCheckChange(bad[i].kind, 1, bad[i].part, said));
+        assert_int_equal(
+            strncmp(rgDiagnostics_Message(said, 0).text, bad[i].text, strlen(bad[i].text)), 0);
+        rgDestroyDiagnostics(said);
+    }
+}
+
 static void test_lack_of_memory_is_reported(void** state) {
     (void)state;
     rgScene s = rgMakeScene();
@@ -649,6 +679,7 @@ int main(void) {
         cmocka_unit_test(test_vain_materials_warn),
         cmocka_unit_test(test_keys_are_completed),
         cmocka_unit_test(test_too_deep_a_chain_is_refused),
+        cmocka_unit_test(test_changes_are_checked),
         cmocka_unit_test(test_lack_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 // The editable definition: copies, ids, refusals, lack of memory.
 #include "model/def.h"
 #include "rigor/inertia.h"
+#include "rigor/io.h"
 #include "support.h"
 
 #include <stdio.h>
@@ -222,6 +223,50 @@ static void rgFill(rgModelDef* def, bool* refused) {
     }
 }
 
+static rgModelDef* rgParse(const char* text) {
+    rgModelDef* def = NULL;
+    assert_int_equal(rgParseMjcf(text, strlen(text), "x.xml", NULL, NULL, &def), rg_ok);
+    return def;
+}
+
+static const char motors[] =
+    "<mujoco><worldbody><body><joint name='a'/><joint name='b' axis='0 1 0'/>"
+    "<geom size='1' mass='1'/></body></worldbody><actuator><motor name='one' joint='a'/>"
+    "<motor name='two' joint='b'/><motor name='three' joint='a'/></actuator>"
+    "<keyframe><key name='k' ctrl='1 2 3'/></keyframe></mujoco>";
+
+// The controls of a key stay with their actuators.
+static void test_keys_of_removed_actuators(void** state) {
+    (void)state;
+    for (int i = 1; i <= 3; ++i) {
+        rgModelDef* def = rgParse(motors);
+        assert_int_equal(rgModelDef_RemoveActuator(def, (rgActuatorId){i}, NULL), rg_ok);
+        assert_int_equal(def->keys[0].controlCount, 2);
+        assert_true(def->keys[0].control[0] == (i == 1 ? 2 : 1));
+        assert_true(def->keys[0].control[1] == (i == 3 ? 2 : 3));
+        rgDestroyModelDef(def);
+    }
+}
+
+// What does not refer to a part does not do so after it was attached.
+static void test_attached_motors_have_no_tendon(void** state) {
+    (void)state;
+    rgModelDef* def = rgParse("<mujoco><worldbody><body><joint name='c'/><geom size='1' mass='1'/>"
+                              "</body></worldbody><tendon><fixed name='t'><joint joint='c' "
+                              "coef='1'/></fixed></tendon></mujoco>");
+    rgModelDef* other = rgParse(motors);
+    rgAttachDef how = rgDefaultAttachDef();
+    assert_int_equal(rgModelDef_Attach(def, other, &how, NULL, NULL), rg_ok);
+    assert_int_equal(def->actuatorCount, 3);
+    for (int i = 0; i < 3; ++i) {
+        assert_int_equal(def->actuators[i].tendon.index1, 0);
+        assert_int_equal(def->actuators[i].slider.index1, 0);
+        assert_int_equal(def->actuators[i].joint.index1, i == 1 ? 3 : 2);
+    }
+    rgDestroyModelDef(def);
+    rgDestroyModelDef(other);
+}
+
 static void test_lack_of_memory_leaves_no_leak(void** state) {
     (void)state;
     for (int failAfter = 0; failAfter < 12; ++failAfter) {
@@ -245,6 +290,8 @@ int main(void) {
         cmocka_unit_test(test_refusals_are_remembered),
         cmocka_unit_test(test_refused_changes_are_remembered),
         cmocka_unit_test(test_lack_of_memory_is_remembered),
+        cmocka_unit_test(test_keys_of_removed_actuators),
+        cmocka_unit_test(test_attached_motors_have_no_tendon),
         cmocka_unit_test(test_lack_of_memory_leaves_no_leak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
