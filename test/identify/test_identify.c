@@ -4,6 +4,7 @@
 #include "rigor/dynamics.h"
 #include "rigor/identify.h"
 #include "rigor/io.h"
+#include "rigor/record.h"
 #include "support.h"
 
 #include <math.h>
@@ -406,6 +407,74 @@ static void test_size_and_gravity(void** state) {
     rgDestroyModelDef(def);
 }
 
+// A recording of two bodies and a joint with a motor is the motion that was simulated: its
+// channels, start and controls; and gravity is found from all of them together.
+static void test_recording(void** state) {
+    (void)state;
+    static const char text[] =
+        "<mujoco><worldbody><body name='arm'><joint name='hinge' axis='0 1 0'/>"
+        "<geom type='capsule' fromto='0 0 0 0.3 0 0' size='0.01' mass='0.2'/></body>"
+        "<body name='a' pos='2 0 0'><freejoint/><geom size='0.1' mass='1'/></body>"
+        "<body name='b' pos='4 0 0'><freejoint/><geom size='0.1' mass='1'/></body></worldbody>"
+        "<actuator><motor name='motor' joint='hinge'/></actuator></mujoco>";
+    const char* path = "test_identify_recording.h5";
+    rgModelDef* def = Parse(text);
+    rgModel* model = NULL;
+    rgWorld* world = NULL;
+    rgRecorder* recorder = NULL;
+    rgWorldDef settings = rgDefaultWorldDef();
+    settings.timeStep = DT;
+    rgRecorderDef recording = rgDefaultRecorderDef();
+    recording.path = path;
+    assert_int_equal(rgCompileModel(def, NULL, NULL, &model), rg_ok);
+    assert_int_equal(rgCreateWorld(model, &settings, NULL, &world), rg_ok);
+    enum { nq = 15, nv = 13, most = 20 };
+    double q[nq] = {0.1, 2, 0, 0, 1, 0, 0, 0, 4, 0, 0, 1, 0, 0, 0}, v[nv];
+    for (int i = 0; i < nv; ++i) {
+        v[i] = 0.1 * (i + 1);
+    }
+    assert_int_equal(rgWorld_SetState(world, q, v), rg_ok);
+    remove(path);
+    assert_int_equal(rgCreateRecorder(&recording, world, NULL, &recorder), rg_ok);
+    for (int s = 0; s < most; ++s) {
+        double control = 0.01 * (s + 1);
+        assert_int_equal(rgWorld_SetControl(world, &control), rg_ok);
+        assert_int_equal(rgWorld_Step(world, NULL), rg_ok);
+        assert_int_equal(rgRecorder_Add(recorder, world, NULL), rg_ok);
+    }
+    double angle = rgWorld_Positions(world, NULL)[0];
+    rgVec3 end = rgWorld_BodyPose(world, (rgBodyId){3}).p;
+    rgDestroyRecorder(recorder);
+    rgDestroyWorld(world);
+    rgMotion* motion = NULL;
+    assert_int_equal(rgLoadMotion(path, model, NULL, NULL, &motion), rg_ok);
+    remove(path);
+    assert_int_equal(motion->channelCount, 3);
+    assert_int_equal(motion->valueCount, 15);
+    int last = motion->sampleCount - 1;
+    const double* row = motion->values + last * motion->valueCount;
+    assert_true(motion->channels[0].body.index1 == 2 && motion->channels[1].body.index1 == 3);
+    assert_true(row[7] == end.x && row[8] == end.y && row[9] == end.z && row[14] == angle);
+    assert_int_equal(last, most - 1); // the state after each step
+    for (int s = 0; s < last; ++s) {
+        assert_true(motion->controls[s] == 0.01 * (s + 2)); // of the step from there
+    }
+    Recorded recorded = {.count = 1, .motions = {*motion}};
+    rgParameterDef gravity = Between("gravity", 9, 10.5);
+    rgIdentifyDef identify = DefOf(&recorded, &gravity, 1);
+    rgIdentification* id = NULL;
+    assert_int_equal(rgIdentify(def, &identify, NULL, &id), rg_ok);
+    if (!Light()) {
+        EXPECT_NEAR(Estimate(id, 0).value, 9.81, 1e-3);
+        assert_true(rgIdentification_Info(id).after.position < 1e-6);
+        assert_true(rgIdentification_Info(id).after.coordinate < 1e-6);
+    }
+    rgDestroyIdentification(id);
+    rgDestroyMotion(motion);
+    rgDestroyModel(model);
+    rgDestroyModelDef(def);
+}
+
 // ---- what is open
 
 // Bodies that are as many times heavier fall and rebound alike: rigid contacts do not tell. Mass
@@ -677,6 +746,7 @@ int main(void) {
         cmocka_unit_test(test_cube),
         cmocka_unit_test(test_joint),
         cmocka_unit_test(test_size_and_gravity),
+        cmocka_unit_test(test_recording),
         cmocka_unit_test(test_mass_is_open),
         cmocka_unit_test(test_ratio_is_found),
         cmocka_unit_test(test_prior),

@@ -23,8 +23,9 @@ import operators
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "build" / "mutants"
-# Folders whose tests are written in Python, too.
-TESTS = {"record": r"record\.|cli\.record", "view": r"view\.|cli\.view", "identify": r"identify\.|cli\.identify"}
+# Folders whose tests are written in Python, too, or are those of a world.
+TESTS = {"record": r"record\.|cli\.record", "view": r"view\.|cli\.view", "identify": r"identify\.|cli\.identify",
+         "inverse": r"world\.inverse", "query": r"world\.(query|readout)"}
 MEMORY = 6 << 30  # bytes of a test, where a fault asks for too much
 
 
