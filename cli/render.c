@@ -34,6 +34,7 @@ typedef struct rgRenderJob {
     bool isFolder;
     int count;
     double* times;
+    bool* isThere; // per picture
     pthread_mutex_t mutex;
     int done;
     bool failed;
@@ -83,14 +84,24 @@ static int rgParseRender(int argc, char** argv, rgRenderOptions* options, int* c
 
 // ---- pictures ----
 
-// Called by a thread of the server.
+// Called by a thread of the server. A picture that comes again is the same one.
 static void rgKeepPicture(int index, const void* bytes, size_t byteCount, void* context) {
+    static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
     rgRenderJob* job = context;
+    pthread_mutex_lock(&job->mutex);
+    bool again = job->isThere[index];
+    job->isThere[index] = true;
+    pthread_mutex_unlock(&job->mutex);
+    if (again) {
+        return;
+    }
     char* path = job->isFolder ? rgCli_Format("%s/frame_%05d.png", job->out, index)
                                : rgCli_CopyText(job->out);
     rgOutput output;
-    bool good = rgOutput_Open(&output, path);
-    if (good) {
+    bool good = byteCount > sizeof(signature) && memcmp(bytes, signature, sizeof(signature)) == 0;
+    if (!good) {
+        rgCli_Error("%s: the browser made no picture", path);
+    } else if ((good = rgOutput_Open(&output, path))) {
         bool whole = fwrite(bytes, 1, byteCount, output.file) == byteCount;
         good = rgOutput_Close(&output, whole) && whole;
     }
@@ -145,6 +156,7 @@ static bool rgChooseTimes(rgRenderJob* job, const rgOpenedRecording* opened,
     }
     job->count = job->isFolder ? (int)frames : 1;
     job->times = rgCli_Allocate((size_t)job->count, sizeof(double));
+    job->isThere = rgCli_Allocate((size_t)job->count, sizeof(bool));
     for (int i = 0; i < job->count; ++i) {
         job->times[i] = job->isFolder        ? begin + i / options->framesPerSecond
                         : options->time >= 0 ? options->time
@@ -350,6 +362,7 @@ static int rgRender(rgOpenedRecording* opened, const rgRenderOptions* options, c
         rgJson_EndObject(&json);
     }
     free(job.times);
+    free(job.isThere);
     return good ? rg_exitDone : rg_exitUsage;
 }
 

@@ -425,6 +425,38 @@ class Recording(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done)
             self.assertIn("cannot be written", done.stderr)
 
+    def test_pictures(self):
+        """Pictures that come again do not stand for others, and what is none is refused: a browser of our own."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.h5")
+            browser = os.path.join(folder, "browser")
+            self.assertEqual(run("simulate", "sliding", "--time", 0.1, "--record", path).returncode, 0)
+            with open(browser, "w", encoding="utf-8") as file:
+                file.write("""#!/usr/bin/python3
+import os, sys, time, urllib.request
+for index, body in eval(os.environ["PICTURES"]):
+    url = sys.argv[-1].split("#")[0] + f"picture?index={index}"
+    urllib.request.urlopen(urllib.request.Request(url, body, method="POST"), timeout=30).read()
+time.sleep(30)
+""")
+            os.chmod(browser, 0o755)
+            png = b"\x89PNG\r\n\x1a\n"
+            for name, posts, code in (("a.png", [(0, b"")], 2), ("b.png", [(0, b"<html>")], 2), ("c.png", [(0, png + b"c")], 0),
+                                      ("d/", [(0, png + b"0"), (0, png + b"x"), (0, png + b"x"), (2, png + b"2"),
+                                              (1, png + b"1")], 0)):
+                out = os.path.join(folder, name)
+                environment = {**os.environ, "RIGOR_BROWSER": browser, "PICTURES": repr(posts)}
+                done = subprocess.run([RIGOR, "render", path, out, "--fps", "20"], capture_output=True, text=True,
+                                      env=environment, timeout=300)
+                self.assertEqual(done.returncode, code, done)
+                if code == 2:
+                    self.assertIn("the browser made no picture", done.stderr)
+                    self.assertFalse(os.path.exists(out))
+            for index in range(3):
+                with open(os.path.join(folder, "d", f"frame_{index:05}.png"), "rb") as file:
+                    self.assertEqual(file.read(), png + b"%d" % index)
+            self.assertEqual(len(os.listdir(os.path.join(folder, "d"))), 3)
+
     def test_marks(self):
         """Frames that were not solved are marked as such in the page, as many as the recording has."""
         with tempfile.TemporaryDirectory() as folder:
