@@ -158,14 +158,19 @@ static const char* rgWrittenFile(const rgWords* words, const char* option) {
     return file != NULL && strcmp(file, "-") != 0 ? file : NULL;
 }
 
-// Two runs that write one file: the second would replace what the first wrote.
+// Two runs that write one file: the second would replace what the first wrote. Nor does one write
+// the file of the runs.
 static bool rgCheckFiles(const char* path, const rgJsonValue* run, const rgWords* now,
                          rgWords* written) {
     static const char* const options[] = {"--csv", "--record"};
     for (int i = 0; i < (int)(sizeof(options) / sizeof(options[0])); ++i) {
         const char* file = rgWrittenFile(now, options[i]);
+        if (file != NULL && rgCli_IsSameFile(file, path)) {
+            rgCli_Error("%s:%d: a run would replace this file", path, run->line);
+            return false;
+        }
         for (int k = 0; file != NULL && k < written->count; ++k) {
-            if (strcmp(file, written->texts[k]) == 0) {
+            if (rgCli_IsSameFile(file, written->texts[k])) {
                 rgCli_Error("%s:%d: another run writes '%s' already", path, run->line, file);
                 return false;
             }

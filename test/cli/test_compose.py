@@ -287,13 +287,20 @@ type="slide" axis="1 0 0" range="0.2 1"/><geom size=".1"/></body></worldbody><eq
         with open(self.path("second.csv"), encoding="utf-8") as states:
             self.assertEqual(len(rows(states.read())), 21)
         self.assertEqual(run("simulate", "--runs", file, "--dt", 0.001).stdout.count("hash"), 2)
-        out = self.path("same.csv")
+        out, other = self.path("same.csv"), self.path("./same.csv")
         again = self.write("again.json", json.dumps([{"files": "arm", "steps": 1, "csv": out},
-                                                     {"files": "hand", "steps": 1, "csv": out}]))
+                                                     {"files": "hand", "steps": 1, "csv": other}]))
         done = run("simulate", "--runs", again)
         self.assertEqual(done.returncode, 2)
-        self.assertIn(f"another run writes '{out}' already", done.stderr)
+        self.assertIn(f"another run writes '{other}' already", done.stderr)
         self.assertFalse(os.path.exists(out))
+        text = json.dumps([{"files": "arm", "steps": 1, "record": self.path("./own.json")}])
+        own = self.write("own.json", text)
+        done = run("simulate", "--runs", own)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("a run would replace this file", done.stderr)
+        with open(own, encoding="utf-8") as file:
+            self.assertEqual(file.read(), text)
 
     def test_bad_runs(self):
         for text, message in {"": ":1: no value", "{}": "it holds a list of runs",
