@@ -66,6 +66,7 @@ static rgDerivativeDef rgMakeDerivative(rgInput* in, rgQuantity parameters[2]) {
     def.heldGaps = rgInput_Byte(in) < 64;
     def.impulses = rgInput_Byte(in) < 64;
     def.differences = rgInput_Byte(in) < 8;
+    def.smoothing = rgInput_Byte(in) < 64 ? rgInput_Number(in) : 0;
     def.increment = rgInput_Byte(in) < 16 ? rgInput_Number(in) : def.increment;
     def.parameterCount = rgInput_Below(in, 3);
     for (int i = 0; i < 2; ++i) {
@@ -115,6 +116,7 @@ static void rgTakeTape(rgAnswers* a, rgInput* in) {
     rgMakeDerivative(in, parameters);
     def.stepCount = rgInput_Below(in, rg_mostSteps + 1);
     def.stateInterval = rgInput_Below(in, 4);
+    def.smoothing = rgInput_Byte(in) < 64 ? rgInput_Number(in) : 0;
     def.heldGaps = rgInput_Byte(in) < 64;
     def.parameters = parameters;
     def.parameterCount = rgInput_Below(in, 3);
