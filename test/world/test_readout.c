@@ -187,6 +187,29 @@ static void test_torsion_and_rolling(void** state) {
     }
 }
 
+// A level beam on a hinge and a loop: each carries half of it, whichever side of the loop it is.
+static void test_reaction_beside_a_loop(void** state) {
+    (void)state;
+    for (int side = 0; side < 2; ++side) {
+        Scene scene = SceneStart();
+        Solid beam = SolidOf(rg_shapeBox, rgVec(0.5, 0.05, 0.05), 2, rgVec(0.5, 0, 1));
+        rgBodyId body = SceneBody(&scene, &beam, (rgBodyId){0});
+        rgJointId hinge =
+            SceneJoint(&scene, body, rg_jointRevolute, rgVec(-0.5, 0, 0), rgVec(0, 1, 0));
+        rgEqualityDef loop = rgDefaultEqualityDef();
+        loop.kind = rg_equalityConnect;
+        *(side == 0 ? &loop.bodyA : &loop.bodyB) = body;
+        (side == 0 ? &loop.poseA : &loop.poseB)->p = rgVec(0.5, 0, 0);
+        (side == 0 ? &loop.poseB : &loop.poseA)->p = rgVec(1, 0, 1);
+        assert_int_equal(rgModelDef_AddEquality(scene.def, &loop, NULL), rg_ok);
+        rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+        SceneMake(&scene, &def);
+        SceneRun(&scene, 10);
+        EXPECT_NEAR(rgWorld_JointReaction(scene.world, hinge).linear.z, SCENE_G, 1e-6);
+        SceneEnd(&scene);
+    }
+}
+
 static void test_reaction_is_that_of_the_step(void** state) {
     (void)state;
     Scene scene = SceneStart();
@@ -439,6 +462,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_more_sensors),
         cmocka_unit_test(test_actuator_torques),
+        cmocka_unit_test(test_reaction_beside_a_loop),
         cmocka_unit_test(test_reaction_is_that_of_the_step),
         cmocka_unit_test(test_resting_cube),
         cmocka_unit_test(test_world_is_body_a),
