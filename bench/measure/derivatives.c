@@ -1,9 +1,11 @@
 // Derivatives of steps through the exact contact law: time beside that of a step and of differences
 // of steps, and how far the two are apart where no contact is between two modes.
 //     rigor bench derivatives [STATES REPEAT FILE...]
+// Beside them mj_step and mjd_transitionFD of MuJoCo on the same files, where it is built in.
 // CPU time of one call, least of the repetitions, mean of the states; calls with the step that they
 // differentiate. States lie along simulations with random controls and velocities.
 #include "measure.h"
+#include "peers/mujoco.h"
 #include "rigor/rigor.h"
 
 #include <math.h>
@@ -11,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define RG_STATE_STRIDE    5    // steps from one state to the next
 #define RG_RUN_STATES      20   // states of one run
@@ -201,6 +204,25 @@ static void rgClose(rgStudy* study) {
     free(study->saved);
 }
 
+// Of MuJoCo [us]: a step and its differences; zero where it cannot tell.
+static void rgTimePeer(const char* path, int states, int repeat, double times[2]) {
+    char copy[] = "/tmp/rigor_derivatives_XXXXXX";
+    const rgBuiltinModel* own = rgFindBuiltinModel(path);
+    int file = own != NULL ? mkstemp(copy) : -1;
+    bool written = own == NULL ||
+                   (file >= 0 && write(file, own->text, own->byteCount) == (ssize_t)own->byteCount);
+    times[0] = times[1] = 0;
+    if (written &&
+        rgMujoco_TimeTransition(own != NULL ? copy : path, states, repeat, &times[0], &times[1])) {
+        times[0] *= 1e6;
+        times[1] *= 1e6;
+    }
+    if (file >= 0) {
+        close(file);
+        remove(copy);
+    }
+}
+
 // Times at the usual tolerance, accuracy at a tight one: differences divide what a solver leaves.
 static bool rgMeasure(const char* path, int states, int repeat) {
     rgStudy time = {.states = states, .repeat = repeat}, accuracy = {.states = states};
@@ -224,11 +246,16 @@ static bool rgMeasure(const char* path, int states, int repeat) {
         }
     }
     double us = 1e6 / fmax(timed, 1), perDifference = 1e6 / fmax(accuracy.differenced, 1);
-    printf("%-12.12s %3d %4d %7.1f %7.1f %5.2f %7.1f %5.2f %8.0f %4d %4d %4d %4d %8.1e %8.1e %d\n",
-           path, time.info.vCount, time.columns, us * time.step, us * time.matrices,
+    const char* name = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
+    double peer[2];
+    rgTimePeer(path, states, repeat, peer);
+    printf("%-12.12s %3d %4d %7.1f %7.1f %5.2f %7.1f %5.2f %8.0f %4d %4d %4d %4d %8.1e %8.1e %6d "
+           "%7.1f %8.0f\n",
+           name, time.info.vCount, time.columns, us * time.step, us * time.matrices,
            time.matrices / time.step, us * time.adjoint, time.adjoint / time.step,
            perDifference * accuracy.differences, accuracy.compared, accuracy.kinks,
-           accuracy.between, accuracy.frozen, accuracy.worst[0], accuracy.worst[1], time.failed);
+           accuracy.between, accuracy.frozen, accuracy.worst[0], accuracy.worst[1], time.failed,
+           peer[0], peer[1]);
     rgClose(&time);
     rgClose(&accuracy);
     return true;
@@ -242,11 +269,12 @@ int rgBench_Derivatives(int argc, char** argv) {
     }
     printf("%d states; us: a step, A and B, an adjoint, differences. Blocks of columns that were "
            "compared, and those with\na kink nearby; states between modes, and with terms left "
-           "out; worst of q+ and v+ over the largest; failed calls\n",
+           "out; worst of q+ and v+ over the largest; failed calls; MuJoCo's step and "
+           "mjd_transitionFD\n",
            states);
-    printf("%-12s %3s %4s %7s %7s %5s %7s %5s %8s %4s %4s %4s %4s %8s %8s %s\n", "model", "nv",
-           "cols", "step", "A, B", "steps", "adjoint", "steps", "differ.", "comp", "kink", "betw",
-           "left", "q+", "v+", "failed");
+    printf("%-12s %3s %4s %7s %7s %5s %7s %5s %8s %4s %4s %4s %4s %8s %8s %6s %7s %8s\n", "model",
+           "nv", "cols", "step", "A, B", "steps", "adjoint", "steps", "differ.", "comp", "kink",
+           "betw", "left", "q+", "v+", "failed", "mj_step", "differ.");
     bool good = true;
     for (int i = 3; i < argc; ++i) {
         good = rgMeasure(argv[i], states, repeat) && good;

@@ -336,3 +336,57 @@ bool rgMujoco_TimeInverse(const char* path, int calls, double shift, double* sec
     mj_deleteModel(model);
     return true;
 }
+
+// ---- derivatives
+
+enum { rg_runStates = 20, rg_stateStride = 5 };
+
+static void rgNextMujocoState(const mjModel* model, mjData* data, int state) {
+    if (state % rg_runStates == 0) {
+        mj_resetData(model, data);
+        if (model->nkey > 0) {
+            mj_resetDataKeyframe(model, data, 0);
+        }
+        for (int i = 0; i < model->nv; ++i) {
+            data->qvel[i] = 0.3 * (2 * rgRandomUnit(1, (uint64_t)(state * model->nv + i)) - 1);
+        }
+    }
+    for (int k = 0; k < rg_stateStride; ++k) {
+        mj_step(model, data);
+    }
+}
+
+bool rgMujoco_TimeTransition(const char* path, int states, int repeat, double* step,
+                             double* transition) {
+    char fault[200];
+    mjModel* model = rgLoadFile(path, fault, sizeof(fault));
+    if (model == NULL) {
+        return false;
+    }
+    model->opt.cone = mjCONE_ELLIPTIC;
+    mjData *data = mj_makeData(model), *kept = mj_makeData(model);
+    size_t n = (size_t)(2 * model->nv + model->na), nu = (size_t)model->nu;
+    double* A = rgCli_Allocate(n * (n + nu) + 1, sizeof(double));
+    *step = *transition = 0;
+    for (int s = 0; s < states; ++s) {
+        double least[2] = {INFINITY, INFINITY};
+        rgNextMujocoState(model, data, s);
+        mj_copyData(kept, model, data);
+        for (int r = 0; r < repeat; ++r) {
+            double begin = rgCli_Seconds();
+            mjd_transitionFD(model, data, 1e-6, 1, A, A + n * n, NULL, NULL);
+            double middle = rgCli_Seconds();
+            mj_step(model, data);
+            least[0] = fmin(least[0], rgCli_Seconds() - middle);
+            least[1] = fmin(least[1], middle - begin);
+            mj_copyData(data, model, kept);
+        }
+        *step += least[0] / states;
+        *transition += least[1] / states;
+    }
+    free(A);
+    mj_deleteData(kept);
+    mj_deleteData(data);
+    mj_deleteModel(model);
+    return true;
+}

@@ -45,4 +45,10 @@ bool rgMujoco_TimeInverse(const char* path, int calls, double shift, double* sec
     (void)path, (void)calls, (void)shift, (void)seconds, (void)contactCount;
     return false;
 }
+
+bool rgMujoco_TimeTransition(const char* path, int states, int repeat, double* step,
+                             double* transition) {
+    (void)path, (void)states, (void)repeat, (void)step, (void)transition;
+    return false;
+}
 #endif

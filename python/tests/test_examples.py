@@ -23,7 +23,7 @@ def run(name, *arguments, cwd=None):
 
 def test_every_example_is_tested():
     assert {p.name for p in EXAMPLES.glob("*.py")} == {
-        "hello.py", "forces.py", "solver.py", "inverse.py", "search.py", "convergence.py", "push.py", "throw.py", "climb.py", "wipe.py",
+        "hello.py", "forces.py", "solver.py", "inverse.py", "search.py", "convergence.py", "push.py", "throw.py", "climb.py", "wipe.py", "policy.py",
         "train.py", "learning_curves.py", "compare_gymnasium.py"}
 
 
@@ -112,6 +112,15 @@ def test_climb(tmp_path):
     assert drawn == 6 + 5 * len(range(0, round(100 * seconds), 80))
     out = run("climb.py", "--pattern", "--seconds", 4, "--push", 0, cwd=tmp_path)
     assert float(re.search(pattern, out).group(3)) < 0.2
+
+
+def test_policy(tmp_path):
+    """Ten rounds by gradients leave less than they began with, and less than as many steps of evolution."""
+    pytest.importorskip("torch")
+    out = run("policy.py", tmp_path / "policy.svg", "--rounds", 2 if LIGHT else 15, cwd=tmp_path)
+    first, learned, evolved = (float(x) for x in re.findall(r"(\S+) mm", out))
+    assert LIGHT or (learned < 0.8 * first and learned < evolved)
+    assert (tmp_path / "policy.svg").read_text(encoding="utf-8").count("<polyline") == 16 + 2
 
 
 def test_wipe(tmp_path):
