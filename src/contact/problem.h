@@ -64,17 +64,18 @@ rgResult rgCheckBlocks(int rowCount, int blockCount, const rgBlock* blocks,
 // are finite, which forces and states from outside may have spoilt. Debug builds check everything.
 bool rgContactProblem_IsBuilt(const rgContactProblem* problem);
 //
-// rest: NULL, or per tree if it is at rest. An island of trees at rest keeps its start where that
-// is a solution, and is solved beyond the tolerance where it is not. Trees that kept theirs are
-// rg_startAccepted afterwards.
+// starts: NULL, or per tree. An island of trees at rest keeps its start where that is a solution,
+// and is solved beyond the tolerance where it is not; a resumed island keeps a start that is
+// enough. Trees that kept theirs are rg_startAccepted afterwards.
 typedef enum rgStart {
-    rg_startMoves,  // it moves
-    rg_startSolved, // the start was solved for in the last step
-    rg_startKept,   // the start was taken in the last step, too
+    rg_startMoves,   // it moves
+    rg_startResumed, // it moves, and the start is what an earlier pass of the step ended with
+    rg_startSolved,  // the start was solved for in the last step
+    rg_startKept,    // the start was taken in the last step, too
     rg_startAccepted,
 } rgStart;
 //
 // factorizations: most of an island; 0: as many as the plan has.
 rgResult rgContactSolver_SolveBuilt(rgContactSolver* solver, const rgContactProblem* problem,
-                                    double* lambda, rgStart* rest, int factorizations,
+                                    double* lambda, rgStart* starts, int factorizations,
                                     rgContactReport* report);

@@ -225,7 +225,7 @@ static rgContactStatus rgWorseStatus(rgContactStatus a, rgContactStatus b) {
 // impulses hold in the next steps without being solved again; only auto does so.
 static double rgSolve_FirstTolerance(const rgSolve* solve, int island) {
     const rgContactSolverDef* def = &solve->solver->def;
-    bool moves = solve->starts == NULL || solve->islandStarts[island] == rg_startMoves;
+    bool moves = solve->starts == NULL || solve->islandStarts[island] <= rg_startResumed;
     if (moves || def->method != rg_methodAuto) {
         return solve->tolerance;
     }
@@ -410,7 +410,8 @@ static bool rgSolve_MayAccept(const rgSolve* solve) {
     return false;
 }
 
-// Accept the starts of islands at rest that meet the tolerance. The residual is computed from W, so
+// Accept the starts of islands at rest, and of those that an earlier pass solved, which meet the
+// tolerance. The residual is computed from W, so
 // that acceptance does not depend on M being given as well. all: every island is accepted, and the
 // residual is that of the whole problem.
 static rgResult rgSolve_AcceptStarts(rgSolve* solve, rgResidual* residual, bool* all) {
@@ -437,8 +438,10 @@ static rgResult rgSolve_AcceptStarts(rgSolve* solve, rgResidual* residual, bool*
     *all = true;
     for (int i = 0; i < layout->islandCount; ++i) {
         rgStart* start = &solve->islandStarts[i];
-        double ratio = *start == rg_startKept ? 1 : RG_START_TOLERANCE_RATIO;
-        if (*start != rg_startMoves && residuals[i] <= ratio * def->tolerance) {
+        double most = *start == rg_startResumed ? rgContactSolverDef_Enough(def)
+                      : *start == rg_startKept  ? def->tolerance
+                                                : RG_START_TOLERANCE_RATIO * def->tolerance;
+        if (*start != rg_startMoves && residuals[i] <= most) {
             *start = rg_startAccepted;
         } else {
             *all = false;

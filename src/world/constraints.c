@@ -226,9 +226,9 @@ static void rgConstraintSet_UpdateMass(rgConstraintSet* constraints, const rgKin
     }
 }
 
-// Starts by tree: impulses of the last step mostly solve a tree at rest, and then one evaluation of
-// the residual suffices.
-static void rgWorld_FindStarts(rgWorld* world) {
+// Starts by tree: impulses of the last step mostly solve a tree at rest, and those of an earlier
+// pass an island that got no contact; then one evaluation of the residual suffices.
+static void rgWorld_FindStarts(rgWorld* world, bool resumes) {
     double limit = RG_REST_RATIO * rgLength(world->settings.gravity) * world->settings.dt;
     for (int t = 0; t < world->model->treeCount; ++t) {
         const rgTree* tree = &world->model->trees[t];
@@ -236,7 +236,8 @@ static void rgWorld_FindStarts(rgWorld* world) {
         for (int i = tree->firstDof; i < tree->firstDof + tree->dofCount; ++i) {
             rests = rests && fabs(world->kinematics.v[i]) < limit;
         }
-        world->constraints.starts[t] = !rests                        ? rg_startMoves
+        world->constraints.starts[t] = !rests && resumes             ? rg_startResumed
+                                       : !rests                      ? rg_startMoves
                                        : world->state.solved[t] != 0 ? rg_startSolved
                                                                      : rg_startKept;
     }
@@ -264,7 +265,7 @@ rgResult rgSolveProblem(rgStep* step) {
     if (!byMass) {
         problem.delassus.mass.value = NULL;
     }
-    rgWorld_FindStarts(world);
+    rgWorld_FindStarts(world, step->resumes);
     rgStart* starts = world->def.contact.stop == rg_stopPaper ? NULL : world->constraints.starts;
     rgResult result = rgContactSolver_SolveBuilt(world->constraints.solver, &problem,
                                                  world->constraints.rows.lambda, starts,

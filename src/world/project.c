@@ -6,6 +6,11 @@
 
 #include <string.h>
 
+// Residual that the positions are solved to, over the largest depth.
+static double rgProjection_Tolerance(const rgWorldDef* def) {
+    return fmax(RG_PROJECT_TOLERANCE_RATIO, def->contact.accuracy);
+}
+
 // ---- create and destroy
 
 rgResult rgProjection_Create(rgWorld* world) {
@@ -15,7 +20,7 @@ rgResult rgProjection_Create(rgWorld* world) {
         return rg_errorMemory;
     }
     rgContactSolverDef def = rgDefaultContactSolverDef();
-    def.tolerance = RG_PROJECT_TOLERANCE_RATIO;
+    def.tolerance = rgProjection_Tolerance(&world->def);
     def.kernels = world->def.contact.kernels;
     def.tasks = world->def.tasks;
     def.allocator = world->heap.allocator;
@@ -338,10 +343,10 @@ static double rgProjection_UpdateHalfLine(rgProjection* p, int row, double* y) {
     return fabs(change) * mass;
 }
 
-// Gauss-Seidel passes over the loops and each half line. True: the last one changed gaps by less
-// than the tolerance.
+// Gauss-Seidel passes over the loops and each half line. True: the last one changed gaps by at most
+// `least`.
 static bool rgProjection_Sweep(rgProjection* p, const rgConstraintSet* constraints,
-                               const rgModel* model, double depth) {
+                               const rgModel* model, double least) {
     int first = p->loopRowCount, end = p->rows.rowCount;
     double change = INFINITY;
     rgProjection_Gather(p, model->vCount, p->work);
@@ -349,7 +354,7 @@ static bool rgProjection_Sweep(rgProjection* p, const rgConstraintSet* constrain
         const double* W = p->whitened + p->rows.rowStart[r];
         p->diagonal[r] = rgSquareOf(rgRows_Columns(&p->rows, r), W);
     }
-    for (int k = 0; k < RG_PROJECT_PASSES && change > RG_PROJECT_TOLERANCE_RATIO * depth; ++k) {
+    for (int k = 0; k < RG_PROJECT_PASSES && change > least; ++k) {
         change = first > 0 ? rgProjection_UpdateLoops(p, constraints, p->work) : 0;
         if (first == end) {
             return true; // loops alone: one exact block
@@ -359,7 +364,7 @@ static bool rgProjection_Sweep(rgProjection* p, const rgConstraintSet* constrain
             change = fmax(change, rgProjection_UpdateHalfLine(p, row, p->work));
         }
     }
-    return change <= RG_PROJECT_TOLERANCE_RATIO * depth;
+    return change <= least;
 }
 
 static double rgProjection_Depth(const rgProjection* p) {
@@ -376,7 +381,7 @@ static rgResult rgProjection_SolveAll(rgWorld* world, rgStepReport* report) {
     rgProjection* p = world->projection;
     rgRows* rows = &p->rows;
     int n = rows->rowCount, nv = world->model->vCount;
-    double depth = rgProjection_Depth(p);
+    double depth = rgProjection_Depth(p), least = rgProjection_Tolerance(&world->def) * depth;
     if (n == 0 || depth == 0) {
         memset(rows->lambda, 0, (size_t)n * sizeof(double));
         return rg_ok;
@@ -388,7 +393,7 @@ static rgResult rgProjection_SolveAll(rgWorld* world, rgStepReport* report) {
         result = rgProjection_FactorLoops(world, &sweeps);
     }
     if (result != rg_ok || (sweeps && rgProjection_Sweep(world->projection, &world->constraints,
-                                                         world->model, depth))) {
+                                                         world->model, least))) {
         return result;
     }
     rgContactProblem problem = {
