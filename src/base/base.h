@@ -93,5 +93,11 @@ static inline const void* rgNothing(int* count) {
 // Run count pieces on tasks (zero tasks: here, in order).
 void rgTasks_Run(const rgTasks* tasks, int count, rgTaskFcn* task, void* taskContext);
 
+// Run the nodes of a tree, each after its children: parent[i] of node i, -1 for a root. Scratch has
+// rgTaskTreeScratch() bytes, aligned for an int.
+size_t rgTaskTreeScratch(int count);
+void rgTasks_RunTree(const rgTasks* tasks, int count, const int* parent, void* scratch,
+                     rgTaskFcn* task, void* taskContext);
+
 // Monotonic clock [s]. For reports only: no result may depend on it.
 double rgSeconds(void);

@@ -86,11 +86,28 @@ void rgSystem_MapBlock(const rgSystem* system, int block, const double* lambda, 
     rgMapBlock(system->blocks + block, system->model, lambda, sigma, F);
 }
 
-double rgSystem_Map(const rgSystem* system, const double* lambda, const double* sigma, double* F) {
-    for (int i = 0; i < system->blockCount; ++i) {
-        const rgSystemBlock* block = system->blocks + i;
-        rgMapBlock(block, system->model, lambda + block->row, sigma + block->row, F + block->row);
+// Vectors of a loop over blocks.
+typedef struct rgVectors {
+    const rgSystem* system;
+    const double *lambda, *sigma;
+    double* F;
+    double *A, *B;
+    rgJacobianKind* kinds;
+} rgVectors;
+
+static void rgMapRange(int first, int end, int worker, void* context) {
+    (void)worker;
+    const rgVectors* v = context;
+    for (int i = first; i < end; ++i) {
+        const rgSystemBlock* block = v->system->blocks + i;
+        rgMapBlock(block, v->system->model, v->lambda + block->row, v->sigma + block->row,
+                   v->F + block->row);
     }
+}
+
+double rgSystem_Map(const rgSystem* system, const double* lambda, const double* sigma, double* F) {
+    rgVectors vectors = {.system = system, .lambda = lambda, .sigma = sigma, .F = F};
+    rgSystem_Spread(system, system->blockCount, rgMapRange, &vectors);
     double sum = 0;
     for (int i = 0; i < system->n; ++i) {
         sum += F[i] * F[i];
@@ -227,15 +244,25 @@ rgJacobianKind rgLinearizeBlock(const rgSystemBlock* block, rgContactModel model
     return rgJacobianKindOf(m, A, B);
 }
 
+static void rgLinearizeRange(int first, int end, int worker, void* context) {
+    (void)worker;
+    const rgVectors* v = context;
+    for (int i = first; i < end; ++i) {
+        const rgSystemBlock* block = v->system->blocks + i;
+        size_t bytes = (size_t)(block->size * block->size) * sizeof(double);
+        memset(v->A + block->entryStart, 0, bytes);
+        memset(v->B + block->entryStart, 0, bytes);
+        v->kinds[i] =
+            rgLinearizeBlock(block, v->system->model, v->lambda + block->row, v->sigma + block->row,
+                             v->A + block->entryStart, v->B + block->entryStart);
+    }
+}
+
 void rgSystem_Linearize(const rgSystem* system, const double* lambda, const double* sigma,
                         double* A, double* B, rgJacobianKind* kinds) {
-    memset(A, 0, (size_t)system->entryCount * sizeof(double));
-    memset(B, 0, (size_t)system->entryCount * sizeof(double));
-    for (int i = 0; i < system->blockCount; ++i) {
-        const rgSystemBlock* block = system->blocks + i;
-        kinds[i] = rgLinearizeBlock(block, system->model, lambda + block->row, sigma + block->row,
-                                    A + block->entryStart, B + block->entryStart);
-    }
+    rgVectors vectors = {
+        .system = system, .lambda = lambda, .sigma = sigma, .A = A, .B = B, .kinds = kinds};
+    rgSystem_Spread(system, system->blockCount, rgLinearizeRange, &vectors);
 }
 
 void rgSystem_Shift(const rgSystem* system, const double* sigma, double* shifted) {
@@ -316,12 +343,31 @@ static double rgSystem_BlockResidual(const rgSystem* system, int i, const double
     return value;
 }
 
-double rgSystem_Residual(const rgSystem* system, const double* lambda, const double* sigma) {
+// Residuals of blocks, the largest of each range in F at its first block.
+static void rgResidualRange(int first, int end, int worker, void* context) {
+    (void)worker;
+    const rgVectors* v = context;
     double worst = 0;
-    for (int i = 0; i < system->blockCount; ++i) {
-        double value = rgSystem_BlockResidual(system, i, lambda, sigma);
+    for (int i = first; i < end; ++i) {
+        double value = rgSystem_BlockResidual(v->system, i, v->lambda, v->sigma);
         if (!(value <= worst)) {
             worst = value; // also when it is not a number
+        }
+    }
+    v->F[first / RG_BLOCKS_PER_TASK] = worst;
+}
+
+double rgSystem_Residual(const rgSystem* system, const double* lambda, const double* sigma) {
+    double worst = 0;
+    rgVectors vectors = {
+        .system = system, .lambda = lambda, .sigma = sigma, .F = system->rangeResidual};
+    if (system->tasks.run == NULL) {
+        vectors.F = &worst;
+    }
+    rgSystem_Spread(system, system->blockCount, rgResidualRange, &vectors);
+    for (int i = 0; system->tasks.run != NULL && i * RG_BLOCKS_PER_TASK < system->blockCount; ++i) {
+        if (!(system->rangeResidual[i] <= worst)) {
+            worst = system->rangeResidual[i];
         }
     }
     return worst;

@@ -331,6 +331,12 @@ static void rgClearIsland(rgSolve* solve, const rgSystem* system) {
     }
 }
 
+// True for islands whose own work is spread over the tasks.
+static bool rgSolve_IsLarge(const rgSolve* solve, int island) {
+    const int* start = solve->layout.islandStart + island;
+    return start[1] - start[0] > RG_LARGE_BLOCK_COUNT;
+}
+
 static rgResult rgSolveMembers(rgSolve* solve, int island, rgWorkspace* workspace,
                                rgIslandOutcome* outcome) {
     rgContactSolver* solver = solve->solver;
@@ -350,8 +356,12 @@ static rgResult rgSolveMembers(rgSolve* solve, int island, rgWorkspace* workspac
         .arena = &workspace->arena,
         .factor = workspace->factor,
     };
+    if (rgSolve_IsLarge(solve, island)) {
+        def.tasks = solver->def.tasks;
+    }
     rgSystem system;
-    rgResult result = rgBuildSystem(&def, &system);
+    rgResult result = rgBlockFactor_SetTasks(workspace->factor, &def.tasks);
+    result = result == rg_ok ? rgBuildSystem(&def, &system) : result;
     if (result == rg_ok && system.velocityUnit != 0 && def.scaled &&
         rgDropImmovable(solve, &def, &system, members, outcome)) {
         result = rgBuildSystem(&def, &system);
@@ -366,8 +376,7 @@ static rgResult rgSolveMembers(rgSolve* solve, int island, rgWorkspace* workspac
     return rgSolveSystem(solve, &system, outcome);
 }
 
-static void rgSolveIsland(int island, int worker, void* context) {
-    rgSolve* solve = context;
+static void rgSolveIsland(rgSolve* solve, int island, int worker) {
     rgWorkspace* workspace = solve->solver->workspaces + worker;
     rgIslandOutcome* outcome = solve->outcomes + island;
     *outcome = (rgIslandOutcome){.status = rg_contactSolved, .left = rg_contactSolved};
@@ -376,6 +385,27 @@ static void rgSolveIsland(int island, int worker, void* context) {
     }
     rgArena_Reset(&workspace->arena);
     outcome->result = rgSolveMembers(solve, island, workspace, outcome);
+}
+
+static void rgSolveSmallIsland(int island, int worker, void* context) {
+    rgSolve* solve = context;
+    if (!rgSolve_IsLarge(solve, island)) {
+        rgSolveIsland(solve, island, worker);
+    }
+}
+
+// Large islands one after the other on all threads, then the small ones at the same time.
+static void rgSolveEachIsland(rgSolve* solve) {
+    const rgContactSolverDef* def = &solve->solver->def;
+    int count = solve->layout.islandCount;
+    for (int i = 0; i < count; ++i) { // records of a history are in the order of the islands
+        if (def->recordHistory || rgSolve_IsLarge(solve, i)) {
+            rgSolveIsland(solve, i, 0);
+        }
+    }
+    if (!def->recordHistory) {
+        rgTasks_Run(&def->tasks, count, rgSolveSmallIsland, solve);
+    }
 }
 
 // Start of an island: the least settled of its trees decides.
@@ -508,7 +538,6 @@ static rgResult rgSolve_JudgeWhole(const rgSolve* solve, rgContactReport* report
 // Solve the islands whose starts are not accepted, then judge the whole.
 static rgResult rgSolveIslands(rgSolve* solve, rgContactReport* report) {
     rgContactSolver* solver = solve->solver;
-    rgTasks serial = {0}; // records of a history are in the order of the islands
     solver->historyCount = 0;
     solve->tolerance = RG_RUN_TOLERANCE_RATIO * solver->def.tolerance;
     *report =
@@ -516,8 +545,7 @@ static rgResult rgSolveIslands(rgSolve* solve, rgContactReport* report) {
     bool accepted;
     rgResult result = rgSolve_AcceptStarts(solve, &report->residual, &accepted);
     if (result == rg_ok && !accepted) {
-        rgTasks_Run(solver->def.recordHistory ? &serial : &solver->def.tasks,
-                    solve->layout.islandCount, rgSolveIsland, solve);
+        rgSolveEachIsland(solve);
         result = rgSummarise(solve, report);
     }
     rgSolve_ReturnStarts(solve);

@@ -47,6 +47,10 @@ static rgResult rgSystem_CollectBlocks(rgSystem* system, const rgSystemDef* def)
     }
     system->blockStart[system->blockCount] = system->n;
     size_t n = (size_t)system->n;
+    if (system->tasks.run != NULL) {
+        system->rangeResidual =
+            RG_TAKE(def->arena, double, system->blockCount / RG_BLOCKS_PER_TASK + 1);
+    }
     system->g = RG_TAKE(def->arena, double, n);
     system->rowScale = RG_TAKE(def->arena, double, n);
     system->mass = RG_TAKE(def->arena, double, n);
@@ -324,7 +328,8 @@ static rgResult rgSystem_MakeForm(rgSystem* system, const rgSystemDef* def) {
 }
 
 rgResult rgBuildSystem(const rgSystemDef* def, rgSystem* system) {
-    *system = (rgSystem){.model = def->model, .kernels = def->kernels, .arena = def->arena};
+    *system = (rgSystem){
+        .model = def->model, .kernels = def->kernels, .tasks = def->tasks, .arena = def->arena};
     rgResult result = rgSystem_CollectBlocks(system, def);
     if (result != rg_ok || rgSystem_IsTrivial(system)) {
         return result;
@@ -346,6 +351,29 @@ rgResult rgSystem_Store(const rgSystem* system, const double* own, double* lambd
         lambda[system->globalRow[i]] = unit * own[i];
     }
     return system->eliminated.count > 0 ? rgSystem_Restore(system, lambda) : rg_ok;
+}
+
+// A loop over ranges.
+typedef struct rgSpread {
+    int count;
+    rgRangeFcn* work;
+    void* context;
+} rgSpread;
+
+static void rgSpread_Run(int index, int worker, void* context) {
+    const rgSpread* spread = context;
+    int first = index * RG_BLOCKS_PER_TASK;
+    spread->work(first, RG_MIN(first + RG_BLOCKS_PER_TASK, spread->count), worker, spread->context);
+}
+
+void rgSystem_Spread(const rgSystem* system, int count, rgRangeFcn* work, void* context) {
+    if (system->tasks.run == NULL) {
+        work(0, count, 0, context);
+        return;
+    }
+    rgSpread spread = {count, work, context};
+    rgTasks_Run(&system->tasks, (count + RG_BLOCKS_PER_TASK - 1) / RG_BLOCKS_PER_TASK, rgSpread_Run,
+                &spread);
 }
 
 void rgSystem_Velocity(rgSystem* system, const double* lambda, double* sigma) {

@@ -96,6 +96,8 @@ struct rgSystem {
     const rgSystemOps* ops;
     void* form; // data of the operations
     const rgKernels* kernels;
+    rgTasks tasks;         // zero: the calling thread does all
+    double* rangeResidual; // with tasks: largest residual of each range of blocks
     rgArena* arena;
     int factorizationCount;
 };
@@ -111,6 +113,7 @@ typedef struct rgSystemDef {
     bool eliminate;   // compliant free rows, where G is a dense matrix
     double reference; // V of the judge is at least this [m/s]
     const rgKernels* kernels;
+    rgTasks tasks;
     rgArena* arena;
     rgBlockFactor* factor;
 } rgSystemDef;
@@ -128,6 +131,12 @@ rgResult rgSystem_Store(const rgSystem* system, const double* own, double* lambd
 int rgSystem_RowsLeft(const rgSystem* system, const rgSystemDef* def);
 rgResult rgSystem_Eliminate(rgSystem* system, const rgSystemDef* def, rgMatrix* G);
 rgResult rgSystem_Restore(const rgSystem* system, double* lambda);
+
+// Work on first .. end - 1 of the blocks or parts, which writes what belongs to these alone.
+typedef void rgRangeFcn(int first, int end, int worker, void* context);
+
+// Ranges that cover `count` blocks or parts, spread over the tasks of the system.
+void rgSystem_Spread(const rgSystem* system, int count, rgRangeFcn* work, void* context);
 
 // sigma = G lambda + g
 void rgSystem_Velocity(rgSystem* system, const double* lambda, double* sigma);

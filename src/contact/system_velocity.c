@@ -7,10 +7,13 @@
 #include "contact/whitened.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 typedef struct rgVelocitySpace {
     rgWhitened rows; // scaled
+    int* partStart;  // links of each part in partLinks, partCount + 1
+    int* partLinks;  // ascending
     double* R;       // compliance, n
     rgMatrix H;
     rgJacobianKind* kinds; // of the last factorization, blockCount
@@ -22,7 +25,8 @@ typedef struct rgVelocitySpace {
     unsigned* inBase;      // which those are, bits per block
     double* same;          // one part: rows w with H = I + sum of w' w, n
     double* left;          // one part: and the rest of it, sum of left' right
-    double* right;         // these rows; else E^-1 B W of one link
+    double* right;         // these rows; else E^-1 B W of one link, by worker
+    size_t rightCount;     // numbers of one worker
 } rgVelocitySpace;
 
 // Parts that a block couples; dense where they are few or small.
@@ -57,6 +61,28 @@ static rgResult rgFindCoupling(const rgWhitened* rows, const rgSystem* system,
                 }
             }
         }
+    }
+    return rg_ok;
+}
+
+// Links by part.
+static rgResult rgVelocity_ListParts(rgVelocitySpace* space, rgArena* arena) {
+    const rgWhitened* rows = &space->rows;
+    space->partStart = RG_TAKE(arena, int, rows->partCount + 2);
+    space->partLinks = RG_TAKE(arena, int, rows->linkCount);
+    if (arena->failed) {
+        return rg_errorMemory;
+    }
+    int* fill = space->partStart + 1; // becomes the start of the next part
+    memset(space->partStart, 0, ((size_t)rows->partCount + 2) * sizeof(int));
+    for (int l = 0; l < rows->linkCount; ++l) {
+        fill[rows->links[l].part + 1] += 1;
+    }
+    for (int p = 0; p < rows->partCount; ++p) {
+        fill[p + 1] += fill[p];
+    }
+    for (int l = 0; l < rows->linkCount; ++l) {
+        space->partLinks[fill[rows->links[l].part]++] = l;
     }
     return rg_ok;
 }
@@ -104,7 +130,9 @@ rgResult rgMakeVelocity(const rgSystemDef* def, const rgWhitened* rows, rgSystem
                                .impulse = RG_TAKE(arena, double, n),
                                .same = RG_TAKE(arena, double, rows->W != NULL ? n * width : 0),
                                .left = RG_TAKE(arena, double, rows->W != NULL ? n * width : 0)};
-    space->right = RG_TAKE(arena, double, (rows->W != NULL ? n : RG_BLOCK_ROWS) * width);
+    size_t workers = (size_t)RG_MAX(system->tasks.workerCount, 1);
+    space->rightCount = (rows->W != NULL ? n : RG_BLOCK_ROWS) * width;
+    space->right = RG_TAKE(arena, double, workers * space->rightCount);
     size_t numbers = rows->W != NULL ? width * (size_t)rows->nv : 0;
     space->base = RG_TAKE(arena, double, numbers);
     space->inBase = RG_TAKE(arena, unsigned, system->blockCount);
@@ -116,6 +144,10 @@ rgResult rgMakeVelocity(const rgSystemDef* def, const rgWhitened* rows, rgSystem
     memset(space->inBase, 0, (size_t)system->blockCount * sizeof(unsigned));
     for (int i = 0; i < system->n; ++i) {
         space->R[i] = compliance != NULL ? compliance[system->globalRow[i]] : 0;
+    }
+    result = rgVelocity_ListParts(space, arena);
+    if (result != rg_ok) {
+        return result;
     }
     rgFillDiagonal(system, space);
     system->form = space;
@@ -142,6 +174,31 @@ static void rgVelocity_Scale(rgSystem* system) {
     }
 }
 
+// y = W x or W' x, in progress.
+typedef struct rgProduct {
+    const rgSystem* system;
+    const double* x;
+    double* y;
+} rgProduct;
+
+static void rgGatherRange(int first, int end, int worker, void* context) {
+    (void)worker;
+    const rgProduct* product = context;
+    const rgSystem* system = product->system;
+    const rgVelocitySpace* space = system->form;
+    for (int p = first; p < end; ++p) {
+        const rgVelocityPart* part = space->rows.parts + p;
+        double* y = product->y + part->start;
+        memset(y, 0, (size_t)part->size * sizeof(double));
+        for (int k = space->partStart[p]; k < space->partStart[p + 1]; ++k) {
+            const rgVelocityLink* link = space->rows.links + space->partLinks[k];
+            const rgSystemBlock* block = system->blocks + link->block;
+            system->kernels->combineRows(block->size, part->size, product->x + block->row, link->W,
+                                         y);
+        }
+    }
+}
+
 // velocity = W' x; up to the stride
 static void rgGatherVelocity(const rgSystem* system, const double* x, double* velocity) {
     const rgVelocitySpace* space = system->form;
@@ -151,14 +208,8 @@ static void rgGatherVelocity(const rgSystem* system, const double* x, double* ve
         system->kernels->multiply(stride, system->n, rows->W, stride, x, velocity);
         return;
     }
-    memset(velocity, 0, (size_t)rows->nv * sizeof(double));
-    for (int l = 0; l < rows->linkCount; ++l) {
-        const rgVelocityLink* link = rows->links + l;
-        const rgSystemBlock* block = system->blocks + link->block;
-        const rgVelocityPart* part = rows->parts + link->part;
-        system->kernels->combineRows(block->size, part->size, x + block->row, link->W,
-                                     velocity + part->start);
-    }
+    rgProduct product = {system, x, velocity};
+    rgSystem_Spread(system, rows->partCount, rgGatherRange, &product);
 }
 
 // y of one block = W velocity
@@ -176,6 +227,15 @@ static void rgBlockVelocity(const rgSystem* system, int i, const double* velocit
     }
 }
 
+static void rgRowVelocityRange(int first, int end, int worker, void* context) {
+    (void)worker;
+    const rgProduct* product = context;
+    for (int i = first; i < end; ++i) {
+        rgBlockVelocity(product->system, i, product->x,
+                        product->y + product->system->blocks[i].row);
+    }
+}
+
 // y = W velocity
 static void rgRowVelocities(const rgSystem* system, const double* velocity, double* y) {
     const rgVelocitySpace* space = system->form;
@@ -184,9 +244,8 @@ static void rgRowVelocities(const rgSystem* system, const double* velocity, doub
         system->kernels->multiplyTransposed(stride, system->n, space->rows.W, stride, velocity, y);
         return;
     }
-    for (int i = 0; i < system->blockCount; ++i) {
-        rgBlockVelocity(system, i, velocity, y + system->blocks[i].row);
-    }
+    rgProduct product = {system, velocity, y};
+    rgSystem_Spread(system, system->blockCount, rgRowVelocityRange, &product);
 }
 
 static void rgVelocity_Apply(rgSystem* system, const double* x, double* y) {
@@ -435,6 +494,38 @@ static bool rgAddAllRows(const rgSystem* system, const rgJacobianKind* kinds) {
     return false;
 }
 
+// H in progress; its upper triangle is left out when it is symmetric.
+typedef struct rgAssembly {
+    const rgSystem* system;
+    const rgJacobianKind* kinds;
+    bool symmetric;
+} rgAssembly;
+
+// Columns of H that belong to some parts. Blocks come in their order, for every number of threads.
+static void rgAssembleRange(int first, int end, int worker, void* context) {
+    const rgAssembly* assembly = context;
+    const rgSystem* system = assembly->system;
+    const rgJacobianKind* kinds = assembly->kinds;
+    const rgVelocitySpace* space = system->form;
+    const rgWhitened* rows = &space->rows;
+    double* right = space->right + (size_t)worker * space->rightCount;
+    for (int k = space->partStart[first]; k < space->partStart[end]; ++k) {
+        const rgVelocityLink* link = rows->links + space->partLinks[k];
+        int i = link->block;
+        if (kinds != NULL && kinds[i] == rg_jacobianIdle) {
+            continue;
+        }
+        const rgSystemBlock* block = system->blocks + i;
+        system->kernels->transformRows(block->size, rows->parts[link->part].size,
+                                       space->product + block->entryStart, link->W, right);
+        for (int l = rows->linkStart[i]; l < rows->linkStart[i + 1]; ++l) {
+            if (!assembly->symmetric || rows->links[l].part >= link->part) {
+                rgAddCoupling(system, rows->links + l, link, right);
+            }
+        }
+    }
+}
+
 // H = I + sum of W' (E^-1 B) W; its upper triangle is left out when H is symmetric, which is
 // returned. kinds NULL: E^-1 B is diagonal.
 static bool rgAssembleH(const rgSystem* system, const rgJacobianKind* kinds) {
@@ -448,23 +539,8 @@ static bool rgAssembleH(const rgSystem* system, const rgJacobianKind* kinds) {
     for (int i = 0; i < system->blockCount && kinds != NULL; ++i) {
         symmetric = symmetric && (kinds[i] == rg_jacobianIdle || kinds[i] == rg_jacobianRows);
     }
-    for (int i = 0; i < system->blockCount; ++i) {
-        const rgSystemBlock* block = system->blocks + i;
-        const double* C = space->product + block->entryStart;
-        for (int k = rows->linkStart[i]; k < rows->linkStart[i + 1]; ++k) {
-            const rgVelocityLink* link = rows->links + k;
-            if (kinds != NULL && kinds[i] == rg_jacobianIdle) {
-                break;
-            }
-            system->kernels->transformRows(block->size, rows->parts[link->part].size, C, link->W,
-                                           space->right);
-            for (int l = rows->linkStart[i]; l < rows->linkStart[i + 1]; ++l) {
-                if (!symmetric || rows->links[l].part >= link->part) {
-                    rgAddCoupling(system, rows->links + l, link, space->right);
-                }
-            }
-        }
-    }
+    rgAssembly assembly = {system, kinds, symmetric};
+    rgSystem_Spread(system, rows->partCount, rgAssembleRange, &assembly);
     return symmetric;
 }
 
@@ -599,34 +675,61 @@ static bool rgInvertKind(const rgSystem* system, int i, const double* A, const d
                                     : rgInvertRows(space, block, A, B, eps);
 }
 
+// E of all blocks, in progress.
+typedef struct rgInversion {
+    const rgSystem* system;
+    const double *A, *B;
+    const rgJacobianKind* kinds;
+    double eps;
+    atomic_bool singular;
+} rgInversion;
+
+static void rgInvertRange(int first, int end, int worker, void* context) {
+    (void)worker;
+    rgInversion* run = context;
+    const rgVelocitySpace* space = run->system->form;
+    for (int i = first; i < end; ++i) {
+        const double* R = space->R + run->system->blocks[i].row;
+        bool whole = run->kinds[i] == rg_jacobianSlip && R[0] != R[1];
+        space->kinds[i] = whole ? rg_jacobianWhole : run->kinds[i];
+        if (!rgInvertKind(run->system, i, run->A, run->B, space->kinds[i], run->eps)) {
+            atomic_store(&run->singular, true);
+        }
+    }
+}
+
 static rgResult rgVelocity_FactorNewton(rgSystem* system, const double* A, const double* B,
                                         const rgJacobianKind* kinds, double eps) {
     rgVelocitySpace* space = system->form;
     system->factorizationCount += 1;
-    for (int i = 0; i < system->blockCount; ++i) {
-        const double* R = space->R + system->blocks[i].row;
-        bool whole = kinds[i] == rg_jacobianSlip && R[0] != R[1];
-        space->kinds[i] = whole ? rg_jacobianWhole : kinds[i];
-        if (!rgInvertKind(system, i, A, B, space->kinds[i], eps)) {
-            return rg_errorNumeric;
-        }
+    rgInversion run = {system, A, B, kinds, eps, false};
+    rgSystem_Spread(system, system->blockCount, rgInvertRange, &run);
+    if (atomic_load(&run.singular)) {
+        return rg_errorNumeric;
     }
     bool symmetric = rgAssembleH(system, space->kinds);
     return symmetric ? rgMatrix_Cholesky(&space->H, 0) : rgMatrix_Lu(&space->H, 0);
 }
 
-// Columns of H^-1 W' for the rows of a few blocks, in the parts that these blocks act on and zero
-// elsewhere (products with padded rows read beyond a part, so no place may be left as it was).
+// Columns of H^-1 W' for the rows of a few blocks, in the parts that these blocks act on.
 static void rgSolveRows(const rgVelocitySpace* space, int count, const int* blocks, bool* touched,
                         double* columns, size_t lead) {
     const rgWhitened* rows = &space->rows;
     memset(touched, 0, (size_t)rows->partCount * sizeof(bool));
-    memset(columns, 0, 3 * (size_t)count * lead * sizeof(double));
+    for (int i = 0; i < count; ++i) {
+        for (int l = rows->linkStart[blocks[i]]; l < rows->linkStart[blocks[i] + 1]; ++l) {
+            const rgVelocityPart* part = rows->parts + rows->links[l].part;
+            for (int c = 0; c < 3 * count && !touched[rows->links[l].part]; ++c) {
+                memset(columns + (size_t)c * lead + part->start, 0,
+                       (size_t)part->stride * sizeof(double));
+            }
+            touched[rows->links[l].part] = true;
+        }
+    }
     for (int i = 0; i < count; ++i) {
         for (int l = rows->linkStart[blocks[i]]; l < rows->linkStart[blocks[i] + 1]; ++l) {
             const rgVelocityLink* link = rows->links + l;
             const rgVelocityPart* part = rows->parts + link->part;
-            touched[link->part] = true;
             for (int r = 0; r < 3; ++r) {
                 memcpy(columns + (size_t)(3 * i + r) * lead + part->start,
                        link->W + r * part->stride, (size_t)part->size * sizeof(double));

@@ -45,6 +45,7 @@
 
 // Nonlinear elimination (newton.17-20).
 #define RG_LARGE_BLOCK_COUNT          200 // blocks of islands above which it is done. [piles]
+#define RG_BLOCKS_PER_TASK            64  // of loops on several threads, 5 us; no answer. [piles]
 #define RG_SUBPROBLEM_MOST_COUNT      20 // contacts solved exactly; x2: fewer steps, slower. [piles]
 #define RG_SUBPROBLEM_ROUNDS          3  // in which they join; 1: more iterations. [piles]
 #define RG_SUBPROBLEM_ITERATIONS      30  // of Newton from each start. [piles] 10: more, not solved

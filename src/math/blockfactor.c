@@ -43,9 +43,9 @@ void rgDestroyBlockFactor(rgBlockFactor* factor) {
     }
     rgAllocator allocator = factor->allocator;
     rgBuffer* buffers[] = {&factor->patternMemory, &factor->frontMemory, &factor->rowMemory,
-                           &factor->workMemory,    &factor->valueMemory, &factor->stackMemory,
+                           &factor->workMemory,    &factor->valueMemory, &factor->updateMemory,
                            &factor->vectorMemory,  &factor->pivotMemory, &factor->dissectionMemory,
-                           &factor->flagMemory};
+                           &factor->flagMemory,    &factor->pieceMemory};
     for (int i = 0; i < RG_COUNT(buffers); ++i) {
         rgBuffer_Free(buffers[i], &allocator);
     }

@@ -23,6 +23,10 @@ void rgDestroyBlockFactor(rgBlockFactor* factor);
 // when the sizes grow beyond all earlier ones.
 rgResult rgBlockFactor_Analyse(rgBlockFactor* factor, const rgBlockPattern* pattern);
 
+// Spread the numeric work over threads, with the same bits. Zero tasks: the calling thread does
+// all.
+rgResult rgBlockFactor_SetTasks(rgBlockFactor* factor, const rgTasks* tasks);
+
 // Predicted work of one numeric factorization [flops] and entries of the factor, after Analyse.
 double rgBlockFactor_CholeskyFlops(const rgBlockFactor* factor);
 double rgBlockFactor_LuFlops(const rgBlockFactor* factor);

@@ -261,18 +261,35 @@ static void rgSolveGroup(const rgBlockFactor* f, const rgColumns* columns) {
     }
 }
 
+// Groups of a solve, which threads take at the same time.
+typedef struct rgGroups {
+    const rgBlockFactor* f;
+    const rgColumns* columns; // of all groups
+} rgGroups;
+
+static void rgSolveGroupOf(int index, int worker, void* context) {
+    const rgGroups* groups = context;
+    rgBlockFactor own = *groups->f;
+    rgColumns columns = *groups->columns;
+    int first = index * rg_groupSize;
+    own.group += (size_t)worker * own.groupCount;
+    own.reached += (size_t)worker * (size_t)own.frontCount;
+    columns.count = RG_MIN(rg_groupSize, columns.count - first);
+    columns.x += (size_t)first * columns.ldx;
+    rgSolveGroup(&own, &columns);
+}
+
 void rgBlockFactor_SolveSome(rgBlockFactor* f, const bool* chosen, int count, double* x, int ldx) {
     RG_ASSERT(f->kind != rg_factorNone);
     if (f->kind == rg_factorNone) {
         return;
     }
-    rgColumns columns = {.ldx = (size_t)ldx, .chosen = chosen};
+    const rgTasks serial = {0};
+    rgColumns columns = {.count = count, .x = x, .ldx = (size_t)ldx, .chosen = chosen};
+    rgGroups groups = {f, &columns};
     rgMarkNeeded(f, &columns);
-    for (int first = 0; first < count; first += rg_groupSize) {
-        columns.count = RG_MIN(rg_groupSize, count - first);
-        columns.x = x + (size_t)first * (size_t)ldx;
-        rgSolveGroup(f, &columns);
-    }
+    rgTasks_Run(rgBlockFactor_IsParallel(f) ? &f->tasks : &serial,
+                (count + rg_groupSize - 1) / rg_groupSize, rgSolveGroupOf, &groups);
 }
 
 void rgBlockFactor_SolveMany(rgBlockFactor* f, int count, double* x, int ldx) {

@@ -2,37 +2,38 @@
 // anything but the values and the analysis: results are the same bits every time.
 #include "math/blockfactor_private.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 static rgResult rgReserveNumbers(rgBlockFactor* f, rgFactorKind kind) {
     size_t count = f->panelCount + (kind == rg_factorLu ? f->upperCount : 0);
-    size_t stacks = f->stackCount[0] + f->stackCount[1] + 1; // one front needs none
+    size_t updates = f->updateCount + 1; // one front needs none
     size_t vectors = (size_t)f->scalarCount + 2 * (size_t)f->largestOrder;
-    size_t groups = ((size_t)f->scalarCount + (size_t)f->largestOrder) * rg_groupSize;
+    size_t workers = rgBlockFactor_IsParallel(f) ? (size_t)f->tasks.workerCount : 1;
+    f->groupCount = ((size_t)f->scalarCount + (size_t)f->largestOrder) * rg_groupSize;
     const rgAllocator* allocator = &f->allocator;
     rgResult result = rgBuffer_Reserve(&f->valueMemory, allocator, count * sizeof(double));
     if (result == rg_ok) {
-        result = rgBuffer_Reserve(&f->stackMemory, allocator, stacks * sizeof(double));
+        result = rgBuffer_Reserve(&f->updateMemory, allocator, updates * sizeof(double));
     }
     if (result == rg_ok) {
-        size_t bytes = (vectors + groups) * sizeof(double);
+        size_t bytes = (vectors + workers * f->groupCount) * sizeof(double);
         result = rgBuffer_Reserve(&f->vectorMemory, allocator, bytes);
     }
     if (result == rg_ok) {
-        size_t bytes = 2 * (size_t)f->frontCount * sizeof(bool);
+        size_t bytes = (1 + workers) * (size_t)f->frontCount * sizeof(bool);
         result = rgBuffer_Reserve(&f->flagMemory, allocator, bytes);
     }
     if (result == rg_ok && kind == rg_factorLu) {
         result = rgBuffer_Reserve(&f->pivotMemory, allocator, (size_t)f->scalarCount * sizeof(int));
     }
     f->values = f->valueMemory.memory;
-    f->stack[0] = f->stackMemory.memory;
-    f->stack[1] = f->stack[0] != NULL ? f->stack[0] + f->stackCount[0] : NULL;
+    f->updates = f->updateMemory.memory;
     f->vector = f->vectorMemory.memory;
     f->part = f->vector != NULL ? f->vector + f->scalarCount : NULL;
     f->group = f->vector != NULL ? f->vector + vectors : NULL;
-    f->reached = f->flagMemory.memory;
-    f->needed = f->reached != NULL ? f->reached + f->frontCount : NULL;
+    f->needed = f->flagMemory.memory;
+    f->reached = f->needed != NULL ? f->needed + f->frontCount : NULL;
     f->pivots = f->pivotMemory.memory;
     return result;
 }
@@ -240,36 +241,69 @@ static bool rgEliminateLu(const rgBlockFactor* f, const rgFrontNumbers* n) {
     return true;
 }
 
-rgResult rgBlockFactor_Cholesky(rgBlockFactor* f, const double* const* values, double shift) {
+// A factorization in progress.
+typedef struct rgFactorization {
+    rgBlockFactor* f;
+    const double* const* values;
+    double shift;
+    rgFactorKind kind;
+    atomic_bool failed;
+} rgFactorization;
+
+static bool rgFactorFront(const rgFactorization* run, int index) {
+    const rgBlockFactor* f = run->f;
+    rgFrontNumbers n = rgNumbersOf(f, index);
+    bool lu = run->kind == rg_factorLu;
+    if (lu) {
+        rgAssembleBoth(f, &n, run->values, run->shift);
+    } else {
+        rgAssembleLower(f, &n, run->values, run->shift);
+    }
+    rgAddChildren(f, &n, lu);
+    return lu ? rgEliminateLu(f, &n) : rgEliminateCholesky(f, &n);
+}
+
+static void rgFactorPiece(int index, int worker, void* context) {
+    (void)worker;
+    rgFactorization* run = context;
+    const rgPiece* piece = &run->f->pieces[index];
+    for (int s = piece->firstFront; s < piece->endFront && !atomic_load(&run->failed); ++s) {
+        if (!rgFactorFront(run, s)) {
+            atomic_store(&run->failed, true);
+        }
+    }
+}
+
+static rgResult rgFactor(rgBlockFactor* f, const double* const* values, double shift,
+                         rgFactorKind kind) {
     f->kind = rg_factorNone;
     if (!f->analysed) {
         return rg_errorArgument;
     }
-    rgResult result = rgReserveNumbers(f, rg_factorCholesky);
-    for (int s = 0; result == rg_ok && s < f->frontCount; ++s) {
-        rgFrontNumbers n = rgNumbersOf(f, s);
-        rgAssembleLower(f, &n, values, shift);
-        rgAddChildren(f, &n, false);
-        result = rgEliminateCholesky(f, &n) ? rg_ok : rg_errorNumeric;
+    rgResult result = rgReserveNumbers(f, kind);
+    if (result != rg_ok) {
+        return result;
     }
-    f->kind = result == rg_ok ? rg_factorCholesky : rg_factorNone;
-    return result;
+    rgFactorization run = {f, values, shift, kind, false};
+    if (rgBlockFactor_IsParallel(f)) {
+        rgTasks_RunTree(&f->tasks, f->pieceCount, f->pieceParent, f->pieceScratch, rgFactorPiece,
+                        &run);
+    } else if (f->pieceCount > 0) {
+        rgFactorPiece(0, 0, &run);
+    }
+    if (atomic_load(&run.failed)) {
+        return rg_errorNumeric;
+    }
+    f->kind = kind;
+    return rg_ok;
+}
+
+rgResult rgBlockFactor_Cholesky(rgBlockFactor* f, const double* const* values, double shift) {
+    return rgFactor(f, values, shift, rg_factorCholesky);
 }
 
 rgResult rgBlockFactor_Lu(rgBlockFactor* f, const double* const* values, double shift) {
-    f->kind = rg_factorNone;
-    if (!f->analysed) {
-        return rg_errorArgument;
-    }
-    rgResult result = rgReserveNumbers(f, rg_factorLu);
-    for (int s = 0; result == rg_ok && s < f->frontCount; ++s) {
-        rgFrontNumbers n = rgNumbersOf(f, s);
-        rgAssembleBoth(f, &n, values, shift);
-        rgAddChildren(f, &n, true);
-        result = rgEliminateLu(f, &n) ? rg_ok : rg_errorNumeric;
-    }
-    f->kind = result == rg_ok ? rg_factorLu : rg_factorNone;
-    return result;
+    return rgFactor(f, values, shift, rg_factorLu);
 }
 
 // Rows of a front beyond its own columns: take them from the vector, or subtract from it.

@@ -158,12 +158,6 @@ static void rgCountRows(rgAnalysis* a) {
     }
 }
 
-static double rgPanelFlops(double width, double order) {
-    // sum of (order - j)^2 for j < width
-    double last = order - width;
-    return (order * (order + 1) * (2 * order + 1) - last * (last + 1) * (2 * last + 1)) / 6;
-}
-
 // Tree and row counts of an order; returns its arithmetic [flops of a Cholesky factorization].
 static double rgEvaluateOrder(rgAnalysis* a) {
     rgBuildTree(a);
@@ -200,11 +194,6 @@ static rgResult rgChooseOrder(rgAnalysis* a) {
         rgEvaluateOrder(a);
     }
     return rg_ok;
-}
-
-// Predicted time of a front [ns]: a fixed part, assembly and storage, arithmetic.
-static double rgPredictedTime(double width, double order) {
-    return 250 + 0.45 * order * order + 0.06 * rgPanelFlops(width, order);
 }
 
 // True if column nodes c and its parent p are faster as one front.
@@ -522,11 +511,9 @@ static void rgMapFronts(rgAnalysis* a) {
     f->runCount = runs;
 }
 
-// Offsets of panels and update matrices. The update matrices of a front's children lie on top of
-// one stack, its own goes onto the other.
+// Offsets of panels, and costs.
 static void rgPlaceNumbers(rgBlockFactor* f) {
-    size_t top[2] = {0, 0};
-    f->panelCount = f->upperCount = f->stackCount[0] = f->stackCount[1] = 0;
+    f->panelCount = f->upperCount = 0;
     f->choleskyFlops = f->luFlops = f->factorEntries = 0;
     f->largestOrder = 0;
     for (int s = 0; s < f->frontCount; ++s) {
@@ -538,12 +525,6 @@ static void rgPlaceNumbers(rgBlockFactor* f) {
         f->panelCount += (size_t)front->lead * (size_t)front->width;
         front->upper = f->upperCount;
         f->upperCount += (size_t)rgLeadingDimension(front->width) * (size_t)rest;
-        if (front->firstChild != -1) {
-            top[1 - front->stack] = f->fronts[front->firstChild].update;
-        }
-        front->update = top[front->stack];
-        top[front->stack] += (size_t)front->updateLead * (size_t)rest;
-        f->stackCount[front->stack] = RG_MAX(f->stackCount[front->stack], top[front->stack]);
         double flops = rgPanelFlops(front->width, front->order);
         f->choleskyFlops += flops;
         f->luFlops += 2 * flops;
@@ -575,6 +556,7 @@ rgResult rgBlockFactor_BuildFronts(rgBlockFactor* f) {
     if (result == rg_ok) {
         rgMapFronts(&a);
         rgPlaceNumbers(f);
+        result = rgBlockFactor_Divide(f);
     }
     return result;
 }

@@ -1,5 +1,5 @@
 // The block factorization against a dense solve on many patterns, its memory, and its refusals.
-#include "math/blockfactor.h"
+#include "math/blockfactor_private.h"
 #include "support.h"
 
 #include <math.h>
@@ -417,6 +417,57 @@ static void test_repeats_exactly(void** state) {
     rgFreeBlocks(&b), rgFreeBlocks(&c), rgFreeGraph(&g), rgFreeGraph(&other);
 }
 
+static void rgFactorAndSolve(rgBlockFactor* factor, const rgBlocks* b, bool lu, int count,
+                             double* x) {
+    int n = b->scalarCount;
+    rgResult result =
+        lu ? rgBlockFactor_Lu(factor, b->values, 30) : rgBlockFactor_Cholesky(factor, b->values, 0);
+    assert_int_equal(result, rg_ok);
+    for (int i = 0; i < n * count; ++i) {
+        x[i] = sin(i);
+    }
+    rgBlockFactor_Solve(factor, x);
+    rgBlockFactor_SolveMany(factor, count - 1, x + n, n);
+}
+
+// A factorization that several threads share has the bits of one; a matrix that cannot be
+// factorized is refused by both, and work of another number of threads may follow.
+static void test_threads_give_the_same_bits(void** state) {
+    (void)state;
+    enum { rg_columns = 31 };
+    rgGraph g = rgNewGrid(16, 6);
+    rgBlocks positive = rgNewBlocks(&g, 3), general = rgNewBlocks(&g, 4);
+    rgMakePositive(&positive);
+    size_t bytes = (size_t)positive.scalarCount * rg_columns * sizeof(double);
+    double *alone = malloc(bytes), *shared = malloc(bytes);
+    assert_true(alone != NULL && shared != NULL);
+    rgBlockFactor* factor = NULL;
+    assert_int_equal(rgCreateBlockFactor(NULL, NULL, &factor), rg_ok);
+    assert_int_equal(rgBlockFactor_Analyse(factor, &positive.pattern), rg_ok);
+    for (int workers = 2; workers <= 8; workers *= 2) {
+        rgThreadPool* pool = NULL;
+        assert_int_equal(rgCreateThreadPool(workers, NULL, &pool), rg_ok);
+        rgTasks tasks = rgThreadPool_Tasks(pool), none = {0};
+        for (int lu = 0; lu < 2; ++lu) {
+            const rgBlocks* b = lu ? &general : &positive;
+            assert_int_equal(rgBlockFactor_SetTasks(factor, &none), rg_ok);
+            assert_false(rgBlockFactor_IsParallel(factor));
+            rgFactorAndSolve(factor, b, lu, rg_columns, alone);
+            assert_int_equal(rgBlockFactor_SetTasks(factor, &tasks), rg_ok);
+            assert_true(rgBlockFactor_IsParallel(factor));
+            for (int round = 0; round < 20; ++round) {
+                rgFactorAndSolve(factor, b, lu, rg_columns, shared);
+                assert_memory_equal(alone, shared, bytes);
+            }
+        }
+        assert_int_equal(rgBlockFactor_Cholesky(factor, general.values, 0), rg_errorNumeric);
+        rgDestroyThreadPool(pool);
+    }
+    rgDestroyBlockFactor(factor);
+    free(alone), free(shared);
+    rgFreeBlocks(&positive), rgFreeBlocks(&general), rgFreeGraph(&g);
+}
+
 // r = (A + shift) x - b
 static void rgResidual(const rgBlocks* b, double shift, const double* x, const double* rhs,
                        double* r) {
@@ -544,10 +595,15 @@ static void test_odd_numbers(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_patterns),    cmocka_unit_test(test_special_patterns),
-        cmocka_unit_test(test_chain_has_no_fill),  cmocka_unit_test(test_memory_settles),
-        cmocka_unit_test(test_allocation_failure), cmocka_unit_test(test_repeats_exactly),
-        cmocka_unit_test(test_large_pattern),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_threads_give_the_same_bits),
+        cmocka_unit_test(test_random_patterns),
+        cmocka_unit_test(test_special_patterns),
+        cmocka_unit_test(test_chain_has_no_fill),
+        cmocka_unit_test(test_memory_settles),
+        cmocka_unit_test(test_allocation_failure),
+        cmocka_unit_test(test_repeats_exactly),
+        cmocka_unit_test(test_large_pattern),
+        cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_odd_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,6 +121,58 @@ static void test_threads_give_the_same_bits(void** state) {
     }
 }
 
+// Loops that a world hands out, the last index first.
+static void RunBackwards(int count, rgTaskFcn* task, void* taskContext, void* context) {
+    *(int*)context += 1;
+    for (int i = count - 1; i >= 0; --i) {
+        task(i, i % 3, taskContext);
+    }
+}
+
+// A wall of bricks, one island of more than 200 contacts, hit by a cube.
+static uint64_t WallHash(rgTasks tasks, double accuracy) {
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 0.5, rgQuatIdentity());
+    for (int i = 0; i < 81; ++i) {
+        double x = 0.41 * (i % 9) + (i / 9 % 2 ? 0.2 : 0), z = 0.1 + 0.2 * (i / 9);
+        Solid brick = SolidOf(rg_shapeBox, rgVec(0.2, 0.1, 0.1), 1, rgVec(x, 0, z));
+        SceneFree(&scene, &brick);
+    }
+    rgBodyId cube = SceneCube(&scene, 0.2, 20, rgVec(1.6, -0.31, 1), 0.5);
+    rgWorldDef def = SceneWorldDef(2e-3, 1e-6);
+    def.tasks = tasks;
+    def.contact.accuracy = accuracy;
+    SceneMake(&scene, &def);
+    rgSpatial speed = {.linear = rgVec(0, 4, 0)};
+    assert_int_equal(rgWorld_SetBodyVelocity(scene.world, cube, speed), rg_ok);
+    rgStepReport report = {0};
+    for (int i = 0; i < 6; ++i) {
+        report = SceneStep(&scene);
+    }
+    int count = 0;
+    rgWorld_Contacts(scene.world, &count);
+    assert_true(count > 250 && report.contact.islandCount <= 2);
+    uint64_t hash = rgWorld_Hash(scene.world);
+    SceneEnd(&scene);
+    return hash;
+}
+
+static void test_threads_within_an_island_give_the_same_bits(void** state) {
+    (void)state;
+    for (int k = 0; k < 2; ++k) {
+        double accuracy = k == 0 ? 0 : 1e-2;
+        int loops = 0;
+        uint64_t serial = WallHash((rgTasks){0}, accuracy);
+        rgTasks backwards = {.run = RunBackwards, .workerCount = 3, .context = &loops};
+        assert_true(WallHash(backwards, accuracy) == serial);
+        assert_true(loops > 6 * 20); // the solver's own
+        rgThreadPool* pool = NULL;
+        assert_int_equal(rgCreateThreadPool(4, NULL, &pool), rg_ok);
+        assert_true(WallHash(rgThreadPool_Tasks(pool), accuracy) == serial);
+        rgDestroyThreadPool(pool);
+    }
+}
+
 static void test_islands_equal_the_whole(void** state) {
     (void)state;
     rgWorldDef def = SceneWorldDef(2e-3, 1e-11), whole = def;
@@ -214,6 +266,7 @@ int main(void) {
         cmocka_unit_test(test_straight_wall_stands),
         cmocka_unit_test(test_grasp_holds),
         cmocka_unit_test(test_threads_give_the_same_bits),
+        cmocka_unit_test(test_threads_within_an_island_give_the_same_bits),
         cmocka_unit_test(test_islands_equal_the_whole),
         cmocka_unit_test(test_deep_start_is_pushed_out),
         cmocka_unit_test(test_jam_is_solved),
