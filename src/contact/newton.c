@@ -155,7 +155,7 @@ static void rgNewton_Accept(rgNewton* newton) {
 }
 
 // newton.12: When the residual is that of the proximal term, its centre moves here, and the term
-// becomes a third.
+// becomes a tenth.
 static void rgNewton_MoveCentre(rgNewton* newton) {
     int n = newton->system->n;
     double sum = 0;
@@ -167,7 +167,7 @@ static void rgNewton_MoveCentre(rgNewton* newton) {
         return;
     }
     memcpy(newton->centre, newton->lambda, (size_t)n * sizeof(double));
-    newton->proximal /= RG_PROXIMAL_GROWTH_RATIO;
+    newton->proximal *= RG_CENTRE_PROXIMAL_RATIO;
     rgNewton_Evaluate(newton);
     newton->pastCount = 0;
     newton->past[newton->pastCount++] = RG_CENTRE_GROWTH_RATIO * newton->norm;

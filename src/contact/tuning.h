@@ -37,6 +37,7 @@
 #define RG_NEWTON_PROXIMAL_RATIO  1e-5 // p of newton.11 at first; x10: 8, not 0, left. [abl]
 #define RG_STRONG_PROXIMAL_RATIO  1e-4 // of polish, certificate, interior.12. [abl] 1e-5: worse
 #define RG_PROXIMAL_GROWTH_RATIO  3    // p after / before, where it grows or falls. [abl, piles]
+#define RG_CENTRE_PROXIMAL_RATIO  0.1  // p after / before newton.12; x3: [t scene] towers swing
 #define RG_CENTRE_MAP_RATIO       10   // |F| / |p (lambda - c)| of newton.12. [newton.md]
 #define RG_CENTRE_GROWTH_RATIO    1e3  // growth of |F| after it. [abl] 1: 40, not 21, left
 #define RG_LINE_SEARCH_LEAST_STEP 0.05 // of newton.9 [-]. [newton.md]

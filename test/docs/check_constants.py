@@ -128,7 +128,7 @@ TABLE = [
     ("theory/newton.md", "least = {}\n", (TUNING, "RG_LEAST_SHIFT")),
     ("theory/newton.md", "max(1, |lambda|_inf), least),  e = {},", (TUNING, "RG_NEWTON_SHIFT_RATIO")),
     ("theory/newton.md", "p = {} at first", (TUNING, "RG_NEWTON_PROXIMAL_RATIO")),
-    ("theory/newton.md", "when |F| <= {} |p (lambda - c)|: c = lambda, p {} of what it was", (TUNING, "RG_CENTRE_MAP_RATIO"), (TUNING, "RG_PROXIMAL_GROWTH_RATIO", lambda n: 1 / n)),
+    ("theory/newton.md", "when |F| <= {} |p (lambda - c)|: c = lambda, p {} of what it was", (TUNING, "RG_CENTRE_MAP_RATIO"), (TUNING, "RG_CENTRE_PROXIMAL_RATIO")),
     ("theory/interior.md", "whose step length a ({} of the way to the boundary, at most 1)", (TUNING, "RG_BOUNDARY_RATIO")),
     ("theory/interior.md", "max((1 - a)^3, {})", (TUNING, "RG_CENTRING_LEAST_RATIO")),
     ("theory/interior.md", "s = {} tolerance/weight", (TUNING, "RG_FLOOR_TOLERANCE_RATIO")),
