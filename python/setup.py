@@ -22,7 +22,7 @@ def version() -> str:
 
 
 def library() -> Path:
-    """The shared library under its soname, such as librigor.so.0.1."""
+    """The shared library under its soname, such as librigor.so.0.2."""
     found = BUILD / ("librigor.so." + version().rpartition(".")[0])
     if not found.exists():
         raise SystemExit(f"{found} does not exist: build the library first (make), "
