@@ -52,7 +52,7 @@ static void test_oblique_moments(void** state) {
 // What an option without attributes leaves: gravity and field as the format has them.
 static void test_options_by_default(void** state) {
     (void)state;
-    const char* const options[] = {"", "<option/>", "<option wind='1 0 0'/>"};
+    const char* const options[] = {"", "<option/>", "<option wind='1 2 3'/>"};
     for (int i = 0; i < 3; ++i) {
         char text[200];
         snprintf(text, sizeof(text), "<mujoco>%s<worldbody><geom size='1'/></worldbody></mujoco>",
@@ -60,7 +60,7 @@ static void test_options_by_default(void** state) {
         rgParsed f = rgParse(text);
         rgExpectVec(f.def->options.gravity, 0, 0, -9.81);
         rgExpectVec(f.def->options.magnetic, 0, -0.5, 0);
-        rgExpectVec(f.def->options.wind, i == 2, 0, 0);
+        rgExpectVec(f.def->options.wind, i == 2, 2 * (i == 2), 3 * (i == 2));
         rgParsed_Close(&f);
     }
 }

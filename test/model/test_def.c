@@ -1,5 +1,6 @@
 // The editable definition: copies, ids, refusals, lack of memory.
 #include "model/def.h"
+#include "model/model.h"
 #include "rigor/inertia.h"
 #include "rigor/io.h"
 #include "support.h"
@@ -26,6 +27,17 @@ static void test_parts_are_copied(void** state) {
     shape.mesh = &mesh;
     shape.source = (rgSource){file, 9};
     assert_int_equal(rgModelDef_AddShape(def, &shape, NULL), rg_ok);
+    rgJointDef joint = rgDefaultJointDef();
+    rgJointId joints[1];
+    joint.kind = rg_jointRevolute;
+    joint.body = bodyId;
+    assert_int_equal(rgModelDef_AddJoint(def, &joint, joints), rg_ok);
+    double coefficient[1] = {3};
+    rgTendonDef tendon = rgDefaultTendonDef();
+    tendon.jointCount = 1;
+    tendon.joints = joints;
+    tendon.coefficients = coefficient;
+    assert_int_equal(rgModelDef_AddTendon(def, &tendon, NULL), rg_ok);
     double q[2] = {1, 2};
     rgKeyDef key = rgDefaultKeyDef();
     key.q = q;
@@ -36,6 +48,7 @@ static void test_parts_are_copied(void** state) {
     memset(vertices, 0, sizeof(vertices));
     memset(triangle, 0, sizeof(triangle));
     q[1] = 5;
+    coefficient[0] = joints[0].index1 = 7;
     assert_int_equal(bodyId.index1, 1);
     assert_string_equal(def->bodies[0].name, "arm");
     assert_string_equal(def->bodies[0].source.file, "a.urdf");
@@ -43,6 +56,7 @@ static void test_parts_are_copied(void** state) {
     assert_true(def->shapes[0].mesh->vertices[3] == 1);
     assert_int_equal(def->shapes[0].mesh->triangles[2], 2);
     assert_true(def->keys[0].q[1] == 2);
+    assert_true(def->tendons[0].coefficients[0] == 3 && def->tendons[0].joints[0].index1 == 1);
     rgDestroyModelDef(def);
 }
 
@@ -235,6 +249,20 @@ static const char motors[] =
     "<motor name='two' joint='b'/><motor name='three' joint='a'/></actuator>"
     "<keyframe><key name='k' ctrl='1 2 3'/></keyframe></mujoco>";
 
+// Each motor has the velocity of its joint.
+static void test_velocities_of_motors(void** state) {
+    (void)state;
+    rgModelDef* def = rgParse(motors);
+    rgModel* model = NULL;
+    assert_int_equal(rgCompileModel(def, NULL, NULL, &model), rg_ok);
+    for (int i = 0; i <= 3; ++i) {
+        assert_int_equal(model->driveStart[i], i);
+        assert_true(i == 3 || model->driveColumns[i] == i % 2);
+    }
+    rgDestroyModel(model);
+    rgDestroyModelDef(def);
+}
+
 // The controls of a key stay with their actuators.
 static void test_keys_of_removed_actuators(void** state) {
     (void)state;
@@ -290,6 +318,7 @@ int main(void) {
         cmocka_unit_test(test_refusals_are_remembered),
         cmocka_unit_test(test_refused_changes_are_remembered),
         cmocka_unit_test(test_lack_of_memory_is_remembered),
+        cmocka_unit_test(test_velocities_of_motors),
         cmocka_unit_test(test_keys_of_removed_actuators),
         cmocka_unit_test(test_attached_motors_have_no_tendon),
         cmocka_unit_test(test_lack_of_memory_leaves_no_leak),
