@@ -31,6 +31,7 @@ static const rgVerb rgMeasurements[] = {
     {"inverse", "inverse dynamics with contacts: an arm that slides on a wall", rgBench_Inverse},
     {"kernels", "dense kernels, beside OpenBLAS", rgBench_Kernels},
     {"lanes", "contact problems in bulk, on one core and on GPUs", rgBench_Lanes},
+    {"worlds", "worlds that step on a device, on one core and on GPUs", rgBench_Worlds},
     {"physics", "experiments with known answers", rgBench_Physics},
     {"pile", "a falling pile, beside Bullet", rgBench_Pile},
     {"simulate", "steps per second of whole simulations, beside MuJoCo", rgBench_Simulate},

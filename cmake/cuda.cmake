@@ -1,4 +1,4 @@
-# librigor_cuda.so: the lanes (src/lanes) on GPUs of NVIDIA, where nvcc is found. librigor opens it at run time;
+# librigor_cuda.so: the lanes (src/lanes) and worlds (src/device) on GPUs of NVIDIA, where nvcc is found. librigor opens it at run time;
 # nothing links with it, and without it nothing else is missing. Machine code for the listed compute capabilities,
 # and PTX of the first for all others, which the driver compiles at start.
 set(RIGOR_CUDA AUTO CACHE STRING "Build librigor_cuda.so: AUTO (release builds of all, where there is nvcc), ON, OFF")
@@ -8,9 +8,10 @@ if(RIGOR_CUDA STREQUAL "AUTO" AND
     (RIGOR_SANITIZE OR RIGOR_CONTACT_ONLY OR NOT CMAKE_BUILD_TYPE STREQUAL "Release"))
     return()
 endif()
-if(RIGOR_CUDA STREQUAL "AUTO" OR RIGOR_CUDA)
-    find_program(RIGOR_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin /usr/local/cuda/bin)
+if(NOT RIGOR_CUDA STREQUAL "AUTO" AND NOT RIGOR_CUDA)
+    return()
 endif()
+find_program(RIGOR_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin /usr/local/cuda/bin)
 if(NOT RIGOR_NVCC)
     if(RIGOR_CUDA AND NOT RIGOR_CUDA STREQUAL "AUTO")
         message(FATAL_ERROR "RIGOR_CUDA is ON and nvcc is not to be found (RIGOR_NVCC)")
@@ -28,15 +29,20 @@ foreach(code IN LISTS RIGOR_CUDA_CODE)
         endif()
     endif()
 endforeach()
-# No contraction, as everywhere: the same bits as on the host.
-file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/lanes/*.cu ${PROJECT_SOURCE_DIR}/src/lanes/*.h)
+# No contraction, as everywhere: the same bits as on the host. copysign is constexpr; functions of src/collision are
+# declared for the device before their files (20040).
+file(GLOB cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/lanes/*.cu ${PROJECT_SOURCE_DIR}/src/lanes/*.h
+    ${PROJECT_SOURCE_DIR}/src/device/*.cu ${PROJECT_SOURCE_DIR}/src/device/*.h
+    ${PROJECT_SOURCE_DIR}/src/collision/*.c ${PROJECT_SOURCE_DIR}/src/collision/*.h ${PROJECT_SOURCE_DIR}/src/math/*.h)
 set(cuda_library ${PROJECT_BINARY_DIR}/librigor_cuda.so)
 add_custom_command(OUTPUT ${cuda_library}
     COMMAND ${RIGOR_NVCC} -std=c++17 -O3 --threads 2 ${cuda_code} ${cuda_ptx} -fmad=false -cudart static
+        --expt-relaxed-constexpr -diag-suppress 20040
         -Xcompiler -fPIC,-fvisibility=hidden,-ffp-contract=off -Xlinker --as-needed,--version-script=${PROJECT_SOURCE_DIR}/cmake/cuda.map
         -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src -shared -o ${cuda_library}
-        ${PROJECT_SOURCE_DIR}/src/lanes/cuda.cu
-    DEPENDS ${cuda_sources} ${PROJECT_SOURCE_DIR}/src/contact/tuning.h ${PROJECT_SOURCE_DIR}/src/base/base.h
+        ${PROJECT_SOURCE_DIR}/src/lanes/cuda.cu ${PROJECT_SOURCE_DIR}/src/device/worlds.cu
+    DEPENDS ${cuda_sources} ${PROJECT_SOURCE_DIR}/src/contact/tuning.h ${PROJECT_SOURCE_DIR}/src/world/tuning.h
+        ${PROJECT_SOURCE_DIR}/src/math/basis.c ${PROJECT_SOURCE_DIR}/include/rigor/math.h ${PROJECT_SOURCE_DIR}/src/base/base.h
         ${PROJECT_SOURCE_DIR}/include/rigor/device.h ${PROJECT_SOURCE_DIR}/include/rigor/contact.h
     COMMENT "Building librigor_cuda.so" VERBATIM)
 add_custom_target(rigor_cuda ALL DEPENDS ${cuda_library})

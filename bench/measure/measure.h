@@ -13,6 +13,7 @@ int rgBench_Generate(int argc, char** argv);
 int rgBench_Inverse(int argc, char** argv);
 int rgBench_Kernels(int argc, char** argv);
 int rgBench_Lanes(int argc, char** argv);
+int rgBench_Worlds(int argc, char** argv);
 int rgBench_Physics(int argc, char** argv);
 int rgBench_Pile(int argc, char** argv);
 int rgBench_Simulate(int argc, char** argv);

@@ -7,6 +7,7 @@
 #include "rigor/contact.h"
 #include "rigor/derivative.h"
 #include "rigor/device.h"
+#include "rigor/device_batch.h"
 #include "rigor/dynamics.h"
 #include "rigor/fclib.h"
 #include "rigor/identify.h"

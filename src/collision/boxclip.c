@@ -18,7 +18,7 @@ typedef struct rgCut {
 } rgCut;
 
 typedef struct rgFaces {
-    int idsA[4], idsB[4]; // corners around; of B in the order of rg_square
+    int idsA[4], idsB[4]; // corners around; of B in the order of square
     rgVec3 center, p, q;  // face of B: center + s p + t q
     double h1, h2;        // lengths of p and q
     int axis;             // axis of A's face; gap of a point of B's, along the normal:
@@ -26,9 +26,6 @@ typedef struct rgFaces {
     double slack[2];      // in s and t
     rgCut cut;
 } rgFaces;
-
-// Signs of s and t of B's corners; side k runs from corner k to the next.
-static const int rg_square[4][2] = {{1, -1}, {1, 1}, {-1, 1}, {-1, -1}};
 
 static int rgLargestAxis(rgVec3 d) {
     rgVec3 m = rgAbs3(d);
@@ -60,15 +57,17 @@ static void rgFaces_SetB(rgFaces* f, const rgConvexPair* pair, rgVec3 normal, rg
     double area = rgVec3_At(n, j); // normal . (u x v)
     *toS = rgScale(1 / (area * h1), rgCross(v, normal));
     *toT = rgScale(1 / (area * h2), rgCross(normal, u));
+    // Signs of s and t of B's corners; side k runs from corner k to the next.
+    RG_TABLE int square[4][2] = {{1, -1}, {1, 1}, {-1, 1}, {-1, -1}};
     for (int k = 0; k < 4; ++k) {
-        f->idsB[k] = high << j | (rg_square[k][0] > 0) << j1 | (rg_square[k][1] > 0) << j2;
+        f->idsB[k] = high << j | (square[k][0] > 0) << j1 | (square[k][1] > 0) << j2;
     }
 }
 
 // The face of A as a parallelogram in s and t, counter-clockwise seen from outside A.
 static void rgFaces_SetA(rgFaces* f, const rgConvexPair* pair, rgVec3 normal, rgVec3 toS,
                          rgVec3 toT) {
-    static const int around[2][4] = {{0, 2, 3, 1}, {0, 1, 3, 2}};
+    RG_TABLE int around[2][4] = {{0, 2, 3, 1}, {0, 1, 3, 2}};
     int i = rgLargestAxis(normal), u = rgNext(i), v = rgNext(u);
     int high = rgVec3_At(normal, i) >= 0;
     rgVec3 half = pair->a->size;

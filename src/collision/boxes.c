@@ -94,7 +94,7 @@ static void rgFillBoxTest(const rgConvexPair* pair, rgBoxTest* x) {
 
 // ---- boxes apart
 
-static rgVec3 rgCorner(rgVec3 half, rgVec3 d) {
+static rgVec3 rgBoxCorner(rgVec3 half, rgVec3 d) {
     return rgVec(copysign(half.x, d.x), copysign(half.y, d.y), copysign(half.z, d.z));
 }
 
@@ -113,7 +113,7 @@ static bool rgNearestCorner(rgVec3 halfA, rgVec3 halfB, const rgMat3* r, rgVec3 
                             rgVec3* pointA, rgVec3* pointB) {
     for (int k = 0; k < 2; ++k) {
         rgVec3 inB = rgMat3_MultiplyTransposed(r, *normal);
-        rgVec3 corner = rgCorner(halfB, rgNegate(inB));
+        rgVec3 corner = rgBoxCorner(halfB, rgNegate(inB));
         *pointB = rgAdd(rgMat3_Multiply(r, corner), t);
         *pointA = rgClamp3(*pointB, halfA);
         rgVec3 d = rgSub(*pointB, *pointA);
@@ -151,7 +151,7 @@ static bool rgNearestCornerOfA(const rgConvexPair* pair, rgSigned* s) {
 // The edges that the axis names, if they pass each other within their lengths.
 static bool rgNearestEdges(const rgConvexPair* pair, const rgBoxTest* x, rgSigned* s) {
     rgVec3 inB = rgMat3_MultiplyTransposed(&pair->r, x->axis);
-    rgVec3 a = rgCorner(pair->a->size, x->axis), b = rgCorner(pair->b->size, rgNegate(inB));
+    rgVec3 a = rgBoxCorner(pair->a->size, x->axis), b = rgBoxCorner(pair->b->size, rgNegate(inB));
     int i = x->edgeA, j = x->edgeB;
     a = rgVec(i == 0 ? 0 : a.x, i == 1 ? 0 : a.y, i == 2 ? 0 : a.z);
     b = rgVec(j == 0 ? 0 : b.x, j == 1 ? 0 : b.y, j == 2 ? 0 : b.z);

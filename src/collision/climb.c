@@ -95,6 +95,8 @@ int rgHull_ClimbAlong(const rgHull* hull, double x, double y, double z, int star
     }
 }
 
+#if !defined(__CUDACC__)
+
 static bool rgHull_StoreAround(rgHull* hull, rgArena* arena) {
     int blocks = 0;
     hull->aroundStart = RG_TAKE(arena, int, hull->vertexCount);
@@ -130,3 +132,5 @@ bool rgHull_PrepareClimbs(rgHull* hull, rgArena* arena) {
     }
     return true;
 }
+
+#endif

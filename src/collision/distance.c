@@ -401,6 +401,8 @@ bool rgClosedDistance(const rgConvexPair* pair, rgSigned* out) {
     return false;
 }
 
+#if !defined(__CUDACC__)
+
 // ---- public queries
 
 static bool rgIsSurface(const rgGeometry* g) {
@@ -474,3 +476,5 @@ bool rgOverlap(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPose po
     rgProximity p;
     return rgDistance(a, poseA, b, poseB, NULL, &p) == rg_ok && p.distance <= 0;
 }
+
+#endif

@@ -129,7 +129,7 @@ static void rgEpa_StartFromSimplex(rgEpaPolytope* p, const rgSimplex* s) {
 
 // Start from the last simplex of GJK, completed. False when A - B is flat.
 static bool rgEpa_Start(rgEpaPolytope* p, const rgSimplex* simplex) {
-    static const int16_t across[4][3] = {{1, 2, 3}, {3, 2, 0}, {1, 3, 0}, {2, 1, 0}};
+    RG_TABLE int16_t across[4][3] = {{1, 2, 3}, {3, 2, 0}, {1, 3, 0}, {2, 1, 0}};
     rgEpa_StartFromSimplex(p, simplex);
     for (int attempt = 0; attempt < 6 && p->vertexCount < 4; ++attempt) {
         rgEpaPoint point = rgEpa_Support(p->pair, rgEpa_FreeDirection(p, attempt), -1, -1);
@@ -147,7 +147,7 @@ static bool rgEpa_Start(rgEpaPolytope* p, const rgSimplex* simplex) {
         v[1] = v[2];
         v[2] = swap;
     }
-    static const int corners[4][3] = {{0, 1, 2}, {0, 3, 1}, {1, 3, 2}, {2, 3, 0}};
+    RG_TABLE int corners[4][3] = {{0, 1, 2}, {0, 3, 1}, {1, 3, 2}, {2, 3, 0}};
     for (int f = 0; f < 4; ++f) {
         rgEpa_AddFace(p, corners[f][0], corners[f][1], corners[f][2]);
         for (int k = 0; k < 3; ++k) {

@@ -15,7 +15,7 @@ static void rgBoxFeature(const rgConvex* c, rgVec3 d, rgFeature* f) {
     int axis = m.x >= m.y && m.x >= m.z ? 0 : m.y >= m.z ? 1 : 2;
     int high = rgVec3_At(d, axis) >= 0;
     // Corners around the face, counter-clockwise from outside.
-    static const int around[2][4] = {{0, 2, 3, 1}, {0, 1, 3, 2}};
+    RG_TABLE int around[2][4] = {{0, 2, 3, 1}, {0, 1, 3, 2}};
     int u = (axis + 1) % 3, v = (axis + 2) % 3;
     for (int k = 0; k < 4; ++k) {
         int bits = around[high][k];
@@ -93,7 +93,7 @@ static void rgTriangleFeature(const rgConvex* c, rgVec3 d, rgFeature* f) {
 
 static void rgCylinderFeature(const rgConvex* c, rgVec3 d, rgFeature* f) {
     // cos and sin of k pi / 6
-    static const double rim[RG_RIM][2] = {
+    RG_TABLE double rim[RG_RIM][2] = {
         {1, 0},  {0.8660254037844386, 0.5},   {0.5, 0.8660254037844386},
         {0, 1},  {-0.5, 0.8660254037844386},  {-0.8660254037844386, 0.5},
         {-1, 0}, {-0.8660254037844386, -0.5}, {-0.5, -0.8660254037844386},

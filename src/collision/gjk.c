@@ -107,7 +107,7 @@ static bool rgIsOutside(rgVec3 a, rgVec3 b, rgVec3 c, rgVec3 opposite, bool* fla
 static void rgNearestTetrahedron(const rgVec3* w, rgNearest* near) {
     // Corners in ascending order, then the opposite one. The last corner is the newest: it is on
     // the origin's side of the other three, so their face is only looked at when all is flat.
-    static const int faces[4][4] = {{0, 1, 3, 2}, {1, 2, 3, 0}, {0, 2, 3, 1}, {0, 1, 2, 3}};
+    RG_TABLE int faces[4][4] = {{0, 1, 3, 2}, {1, 2, 3, 0}, {0, 2, 3, 1}, {0, 1, 2, 3}};
     bool outside[4], flat = false, inside = true;
     outside[3] = false;
     for (int f = 0; f < 3; ++f) {

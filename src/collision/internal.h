@@ -4,6 +4,13 @@
 #include "base/base.h"
 #include "collision/collide.h"
 
+// Constant numbers of a function.
+#if defined(__CUDACC__)
+#define RG_TABLE const
+#else
+#define RG_TABLE static const
+#endif
+
 #define RG_SEED_SIDE      8
 #define RG_SEED_COUNT     (6 * RG_SEED_SIDE * RG_SEED_SIDE)
 #define RG_POLYGON_LIMIT  32 // vertices of a face used for clipping

@@ -65,11 +65,16 @@ static bool rgIsApart(const rgConvexPair* pair, double margin, rgPairCache* cach
 
 // Manifold without calls per shape before.
 static bool rgStaysApartAt(const rgCollideInput* in) {
+#if defined(__CUDACC__) // pairs have no memory there
+    (void)in;
+    return false;
+#else
     rgPlacement a, b;
     rgBox box;
     rgPlaceGeometry(in->a, in->poseA, 0, &a, &box);
     rgPlaceGeometry(in->b, in->poseB, 0, &b, &box);
     return rgStaysApart(in, &a, &b);
+#endif
 }
 
 void rgCollideConvex(const rgCollideInput* in, rgManifold* manifold) {
@@ -96,6 +101,8 @@ void rgCollideConvex(const rgCollideInput* in, rgManifold* manifold) {
 }
 
 typedef void rgCollideFcn(const rgCollideInput* input, rgManifold* manifold);
+
+#if !defined(__CUDACC__)
 
 // Rounded boxes take the general way, which knows cores with a radius.
 static rgCollideFcn* rgMethodFor(const rgGeometry* first, const rgGeometry* second) {
@@ -171,3 +178,5 @@ int rgCollide(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPose pos
     rgCollideInput in = {a, b, &poseA, &poseB, margin, 4, cache, false, NULL, NULL};
     return rgCollideShapes(&in, manifold);
 }
+
+#endif

@@ -48,7 +48,7 @@ static inline unsigned rgFour_NotAbove(rgFour a, rgFour b) {
 #include "collision/sole_scan.h"
 
 void rgFindSole(const rgHull* hull, const rgSolePlane* plane, rgSole* sole) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__CUDACC__)
     if (__builtin_cpu_supports("avx2")) {
         rgFindSoleAvx2(hull, plane, sole);
         return;
@@ -56,6 +56,8 @@ void rgFindSole(const rgHull* hull, const rgSolePlane* plane, rgSole* sole) {
 #endif
     rgFindSoleWith(hull, plane, sole);
 }
+
+#if !defined(__CUDACC__)
 
 // ---- blocks
 
@@ -145,3 +147,5 @@ bool rgHull_MakeBlocks(rgHull* hull, rgArena* arena, rgArena* scratch) {
     }
     return true;
 }
+
+#endif

@@ -34,7 +34,7 @@ void rgLaneSolveOne(const rgLaneBatch* batch, int problem, rgLaneEffort effort, 
 
 // ---- librigor_cuda.so ----
 
-#define RG_CUDA_TABLE_VERSION 1
+#define RG_CUDA_TABLE_VERSION 2
 #define RG_CUDA_TABLE_SYMBOL  "rgCudaTableOf"
 #define RG_CUDA_WHY_SIZE      200
 
@@ -54,6 +54,7 @@ typedef struct rgCudaTable {
     // Both runs; lambda, sigma and outcomes come back into the host's memory of the input.
     rgResult (*solve)(rgCudaSolver* solver, const rgLaneInput* input, double* seconds,
                       char why[RG_CUDA_WHY_SIZE]);
+    const struct rgManyTable* worlds; // device/backend.h
 } rgCudaTable;
 
 typedef const rgCudaTable* rgCudaTableFcn(void);

@@ -297,10 +297,18 @@ static rgResult rgCuda_Solve(rgCudaSolver* solver, const rgLaneInput* input, dou
     return done ? rg_ok : rg_errorUnsupported;
 }
 
-static const rgCudaTable rg_table = {RG_CUDA_TABLE_VERSION, rgCuda_Count,   rgCuda_Info,
-                                     rgCuda_Create,         rgCuda_Destroy, rgCuda_AllocatePinned,
-                                     rgCuda_ReleasePinned,  rgCuda_Load,    rgCuda_Solve};
+extern "C" const struct rgManyTable* rgCudaWorlds(void); // device/worlds.cu
 
 extern "C" __attribute__((visibility("default"))) const rgCudaTable* rgCudaTableOf(void) {
-    return &rg_table;
+    static const rgCudaTable table = {RG_CUDA_TABLE_VERSION,
+                                      rgCuda_Count,
+                                      rgCuda_Info,
+                                      rgCuda_Create,
+                                      rgCuda_Destroy,
+                                      rgCuda_AllocatePinned,
+                                      rgCuda_ReleasePinned,
+                                      rgCuda_Load,
+                                      rgCuda_Solve,
+                                      rgCudaWorlds()};
+    return &table;
 }

@@ -4,8 +4,16 @@
 
 #include <string.h>
 
+#if defined(__CUDACC__)
+#include "math/two_device.h"
+#else
 typedef double rgTwo __attribute__((vector_size(16)));
 typedef int64_t rgTwoInts __attribute__((vector_size(16)));
+
+static inline rgTwo rgChooseTwo(rgTwoInts which, rgTwo a, rgTwo b) {
+    return (rgTwo)((which & (rgTwoInts)a) | (~which & (rgTwoInts)b));
+}
+#endif
 
 static inline rgTwo rgLoadTwo(const double* p) {
     rgTwo v;
@@ -35,10 +43,6 @@ static inline void rgAddMultiple(int count, double s, const double* x, double* y
 // True if entries of a sparse row, ascending, stand side by side, as those of most bodies do.
 static inline bool rgColumnsAreClose(const int* column, int begin, int end) {
     return end > begin && column[end - 1] - column[begin] == end - begin - 1;
-}
-
-static inline rgTwo rgChooseTwo(rgTwoInts which, rgTwo a, rgTwo b) {
-    return (rgTwo)((which & (rgTwoInts)a) | (~which & (rgTwoInts)b));
 }
 
 static inline bool rgAllOf(rgTwoInts which) {
