@@ -16,6 +16,7 @@ from . import convert, fclib
 from .batch import Batch, Rollout, rollout
 from .camera import Camera, Image, look_at
 from .derivatives import Derivatives
+from .device import DeviceArray, DeviceBatch
 from .dynamics import Dynamics
 from .identification import Identification, Motion, identify, parameter_fields
 from .model import (Key, Model, ModelDef, builtin_models, load, load_def, parse, parse_def, scene,
@@ -33,7 +34,8 @@ __version__ = f"{_version // 10000}.{_version // 100 % 100}.{_version % 100}"
 OPEN, STICK, SLIP = (int(_lib.rg_contactOpen), int(_lib.rg_contactStick), int(_lib.rg_contactSlip))
 
 __all__ = [
-    "ArgumentError", "Batch", "BusyError", "Camera", "ClosedError", "Derivatives", "Dynamics", "Error", "FileError",
+    "ArgumentError", "Batch", "BusyError", "Camera", "ClosedError", "Derivatives", "DeviceArray",
+    "DeviceBatch", "Dynamics", "Error", "FileError",
     "FormatError", "Identification", "Image", "Inverse", "Key", "Model", "ModelDef", "Motion",
     "NotFoundError", "NumericError", "OPEN", "OutOfMemoryError", "Pose", "Problem", "Record",
     "Report", "Residual", "RigorWarning", "Rollout", "SLIP", "STICK", "Solution", "Solver",

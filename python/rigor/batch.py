@@ -12,6 +12,7 @@ from ._core import (ArgumentError, BusyError, Diagnostics, Fixed, check, enum_va
                     refuse_pickle, structs, whole, word, writable_pointer)
 from ._live import LiveArrays, live_array
 from .derivatives import By, Columns, Derivatives, batch_derivatives, batch_vjp
+from .device import DeviceBatch
 from .model import Model, Part
 from .tape import Tape
 from .world import Threads, world_def
@@ -70,7 +71,7 @@ class Batch(LiveArrays):
     """`count` worlds of one model. Each is to the bit what a `World` of the same settings would be.
 
     threads: None means one per CPU. seed: of `seeds`. keep_sensors, keep_contacts: read them after every
-    call that steps. Other settings as in `World`.
+    call that steps. Other settings as in `World`. device: "cuda:0" or "host" makes a `DeviceBatch`.
 
     `q` (count, nq), `v` (count, nv), `ctrl` (count, nu) and `force` (count, nv) show the current values;
     what is written into them holds from the next call on. A world whose numbers are refused or diverge
@@ -81,6 +82,11 @@ class Batch(LiveArrays):
 
     model = Fixed[Model]()
     count = Fixed[int]()  #: worlds
+
+    def __new__(cls, *arguments: Any, device: Optional[str] = None, **settings: Any) -> Any:
+        if device is not None:
+            return DeviceBatch(*arguments, device=device, **settings)
+        return super().__new__(cls)
 
     def __init__(self, model: Model, count: int, dt: Optional[float] = None, *, gravity: Any = None,
                  solver: Optional[str] = None, tolerance: Optional[float] = None,
