@@ -6,7 +6,7 @@ SOURCES = $(shell git ls-files '*.c' '*.h')
 QUOTING = $(shell grep -rl --include='*.md' '<!-- quote from ' README.md docs)
 
 .PHONY: all demo test test-all whole browser clang tsan valgrind fuzz attack mutants soak bench bench-full bench-keep bench-quotes bench-quick reconfigured analysis tidy cppcheck analyzer \
-	setup-check audit python test-python test-wheel wheel wheel-aarch64 sdist aarch64 windows macos dist deb api site clean-machine install uninstall format format-check clean
+	setup-check audit python test-python test-wheel wheel wheel-aarch64 sdist aarch64 windows macos dist deb api site gallery clean-machine install uninstall format format-check clean
 
 all: build/release/.configured
 	cmake --build --preset release
@@ -200,6 +200,11 @@ deb: build/deb/.configured
 api:
 	mkdir -p build/api
 	(cat docs/Doxyfile; echo "PROJECT_NUMBER = $(VERSION)") | doxygen -
+
+# Pictures and films of the documentation and the page that has them all (Chromium, matplotlib's Pillow).
+gallery: build/release/.configured
+	cmake --build --preset release --target rigor_cli
+	/usr/bin/python3 -B docs/gallery.py build/release/rigor
 
 # The documentation as a site without a network, build/site/html/index.html (./setup docs). Its links are checked.
 site: build/release/.configured

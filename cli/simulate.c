@@ -53,26 +53,10 @@ typedef struct rgSimulateJob {
 static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, int* count) {
     rgSimulationArguments* a = &options->arguments;
     rgOption table[] = {
-        [RG_SIMULATION_OPTION_COUNT + RG_CONTACT_OPTION_COUNT +
-         RG_SOLVER_OPTION_COUNT] = {"--time", rg_optionNumber, &options->time,
-                                    "time to simulate [s]", "T", NULL, 1e-9, 1e9},
+        [RG_PHYSICS_OPTION_COUNT] = {"--time", rg_optionNumber, &options->time,
+                                     "time to simulate [s]", "T", NULL, 1e-9, 1e9},
         {"--steps", rg_optionInt, &options->steps, "number of steps to simulate", "N", NULL, 1,
          2e9},
-        {"--solver", rg_optionChoice, &a->solver, "method of the contact solver", "S",
-         rgSolverNames, 0, 0},
-        {"--model", rg_optionChoice, &a->contactModel,
-         "friction law: exact, convex relaxation, on a square or an octagon", "M", rgModelNames, 0,
-         0},
-        {"--accuracy", rg_optionNumber, &a->accuracy,
-         "residual that suffices for moving bodies, such as 1e-3 (0: that of --tol)", "A", NULL, 0,
-         1},
-        {"--tol", rg_optionNumber, &a->tolerance, "residual to reach; 1e-6 without it", "T", NULL,
-         1e-300, 1},
-        {"--max-iter", rg_optionInt, &a->maxIterations, "limit of iterations per solve", "N", NULL,
-         1, 1e9},
-        {"--start", rg_optionChoice, &a->start,
-         "start: as in the file or scene, neutral, first key frame, or with all loops closed", "S",
-         rgStartNames, 0, 0},
         rgHoldOption(a),
         {"--ctrl", rg_optionText, &options->control,
          "read controls from a CSV file: time, then actuators by name; -: from a pipe", "FILE",
@@ -103,10 +87,7 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
         {"--realtime", rg_optionFlag, &options->realtime, "run no faster than real time", NULL,
          NULL, 0, 0},
     };
-    rgSimulationArguments_Options(a, table);
-    rgSimulationArguments_ContactOptions(a, table + RG_SIMULATION_OPTION_COUNT);
-    rgSolverArguments_Options(&a->admm,
-                              table + RG_SIMULATION_OPTION_COUNT + RG_CONTACT_OPTION_COUNT);
+    rgSimulationArguments_PhysicsOptions(a, table);
     const rgCommand command = {
         .name = "rigor simulate",
         .usage = "[SCENE|FILE]... [OPTIONS]",

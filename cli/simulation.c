@@ -71,6 +71,31 @@ void rgSimulationArguments_ContactOptions(rgSimulationArguments* a, rgOption* ta
     memcpy(table, options, sizeof(options));
 }
 
+void rgSimulationArguments_PhysicsOptions(rgSimulationArguments* a, rgOption* table) {
+    const rgOption options[] = {
+        {"--solver", rg_optionChoice, &a->solver, "method of the contact solver", "S",
+         rgSolverNames, 0, 0},
+        {"--model", rg_optionChoice, &a->contactModel,
+         "friction law: exact, convex relaxation, on a square or an octagon", "M", rgModelNames, 0,
+         0},
+        {"--accuracy", rg_optionNumber, &a->accuracy,
+         "residual that suffices for moving bodies, such as 1e-3 (0: that of --tol)", "A", NULL, 0,
+         1},
+        {"--tol", rg_optionNumber, &a->tolerance, "residual to reach; 1e-6 without it", "T", NULL,
+         1e-300, 1},
+        {"--max-iter", rg_optionInt, &a->maxIterations, "limit of iterations per solve", "N", NULL,
+         1, 1e9},
+        {"--start", rg_optionChoice, &a->start,
+         "start: as in the file or scene, neutral, first key frame, or with all loops closed", "S",
+         rgStartNames, 0, 0},
+    };
+    int contact = RG_SIMULATION_OPTION_COUNT, solver = contact + RG_CONTACT_OPTION_COUNT;
+    rgSimulationArguments_Options(a, table);
+    rgSimulationArguments_ContactOptions(a, table + contact);
+    rgSolverArguments_Options(&a->admm, table + solver);
+    memcpy(table + solver + RG_SOLVER_OPTION_COUNT, options, sizeof(options));
+}
+
 rgOption rgHoldOption(rgSimulationArguments* a) {
     return (rgOption){
         "--hold",

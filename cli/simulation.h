@@ -66,6 +66,10 @@ rgSimulationArguments rgDefaultSimulationArguments(void);
 #define RG_CONTACT_OPTION_COUNT    8
 void rgSimulationArguments_Options(rgSimulationArguments* arguments, rgOption* table);
 void rgSimulationArguments_ContactOptions(rgSimulationArguments* arguments, rgOption* table);
+// All that decide how a simulation moves: these, the method of the solver, and how it starts.
+#define RG_PHYSICS_OPTION_COUNT                                                                    \
+    (RG_SIMULATION_OPTION_COUNT + RG_CONTACT_OPTION_COUNT + RG_SOLVER_OPTION_COUNT + 6)
+void rgSimulationArguments_PhysicsOptions(rgSimulationArguments* arguments, rgOption* table);
 rgOption rgHoldOption(rgSimulationArguments* arguments);
 
 // Apply the arguments to a definition before it is compiled: servos, pairs of one robot, sensors.

@@ -20,16 +20,16 @@ typedef struct rgViewOptions {
     bool json;
 } rgViewOptions;
 
-#define RG_VIEW_OPTION_COUNT (RG_SIMULATION_OPTION_COUNT + 9)
+#define RG_VIEW_OPTION_COUNT (RG_PHYSICS_OPTION_COUNT + 9)
 
 // given: options that the user gave; names: of the same.
 static int rgParseView(int argc, char** argv, rgViewOptions* options, int* count,
                        bool given[RG_VIEW_OPTION_COUNT], const char* names[RG_VIEW_OPTION_COUNT]) {
     rgSimulationArguments* a = &options->arguments;
     rgOption table[RG_VIEW_OPTION_COUNT] = {
-        [RG_SIMULATION_OPTION_COUNT] = {"--port", rg_optionInt, &options->port,
-                                        "port of the server; any free one without it", "N", NULL, 0,
-                                        65535},
+        [RG_PHYSICS_OPTION_COUNT] = {"--port", rg_optionInt, &options->port,
+                                     "port of the server; any free one without it", "N", NULL, 0,
+                                     65535},
         {"--address", rg_optionText, &options->address,
          "IPv4 address to listen on; 127.0.0.1, this machine alone, without it", "A", NULL, 0, 0},
         {"--open", rg_optionFlag, &options->open, "open a browser if there is a display", NULL,
@@ -47,7 +47,7 @@ static int rgParseView(int argc, char** argv, rgViewOptions* options, int* count
          1e-9, 1e9},
         rgHoldOption(a),
     };
-    rgSimulationArguments_Options(a, table);
+    rgSimulationArguments_PhysicsOptions(a, table);
     for (int i = 0; i < RG_VIEW_OPTION_COUNT; ++i) {
         names[i] = table[i].name;
     }
@@ -80,7 +80,7 @@ static bool rgIgnoresOption(const rgViewOptions* options, const char* what, cons
                             const char* const* names) {
     bool recording = rgCli_IsHdf5(what);
     for (int i = 0; i < RG_VIEW_OPTION_COUNT; ++i) {
-        bool simulates = i < RG_SIMULATION_OPTION_COUNT || strcmp(names[i], "--hold") == 0 ||
+        bool simulates = i < RG_PHYSICS_OPTION_COUNT || strcmp(names[i], "--hold") == 0 ||
                          strcmp(names[i], "--time") == 0;
         if (given[i] && recording && simulates) {
             rgCli_Error("%s is for simulations; %s is a recording", names[i], what);

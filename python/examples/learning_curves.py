@@ -1,4 +1,4 @@
-"""Draw the files that train.py wrote: learning_curves.py OUT.svg NAME=FILE.csv ..."""
+"""Draw the files that train.py wrote: learning_curves.py OUT.svg NAME=FILE.csv,FILE.csv ... (one line per seed)"""
 
 import csv
 import sys
@@ -8,14 +8,17 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
+COLORS = ("#3a62a8", "#d9772b", "#2a8f6d", "#8a5ba8", "#8b97a1")
+
 
 def main(out, *series):
     figure, axes = plt.subplots(1, len(series), figsize=(3.2 * len(series), 2.6), squeeze=False)
     for axis, text in zip(axes[0], series):
-        name, path = text.split("=", 1)
-        with open(path, encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
-        axis.plot([int(r["steps"]) / 1e3 for r in rows], [float(r["return"]) for r in rows], color="#3a62a8")
+        name, paths = text.split("=", 1)
+        for path, color in zip(paths.split(","), COLORS):
+            with open(path, encoding="utf-8") as file:
+                rows = list(csv.DictReader(file))
+            axis.plot([int(r["steps"]) / 1e3 for r in rows], [float(r["return"]) for r in rows], color=color)
         axis.set_title(name)
         axis.set_xlabel("thousand steps")
         axis.grid(alpha=0.3)

@@ -72,41 +72,205 @@ static rgWorldHit rgMakeHit(const rgCollider* collider, double fraction, rgVec3 
                         .distance = fraction * rgLength(direction)};
 }
 
+// What a ray has met so far.
+typedef struct rgRaySearch {
+    const rgWorld* world;
+    const rgQueryFilter* filter;
+    rgRay rest;  // up to the nearest hit
+    int nearest; // collider; -1: none
+    rgRayHit found;
+} rgRaySearch;
+
+// Of equally near colliders the first counts, in whatever order they come.
+static void rgRaySearch_Try(rgRaySearch* search, int index) {
+    const rgWorld* world = search->world;
+    const rgCollider* collider = &world->contacts.colliders[index];
+    const rgTarget* target = &world->readout->targets[index];
+    const rgRay* rest = &search->rest;
+    rgRayHit found;
+    if (!rgRayMeetsBox(&target->box, rest->origin, rest->direction, rest->maxFraction) ||
+        rgIsFiltered(&world->state, world->model, collider, search->filter) ||
+        !rgRayCast(collider->geometry, target->pose, rest, &found) ||
+        (search->nearest >= 0 &&
+         (found.fraction > search->found.fraction ||
+          (found.fraction == search->found.fraction && index > search->nearest)))) {
+        return;
+    }
+    search->nearest = index;
+    search->rest.maxFraction = found.fraction;
+    search->found = found;
+}
+
+static bool rgRaySearch_Hit(const rgRaySearch* search, rgWorldHit* hit) {
+    if (search->nearest < 0) {
+        return false;
+    }
+    const rgRayHit* found = &search->found;
+    *hit = rgMakeHit(&search->world->contacts.colliders[search->nearest], found->fraction,
+                     search->rest.direction);
+    hit->point = found->position;
+    hit->normal = found->normal;
+    hit->part = found->part;
+    return true;
+}
+
 bool rgWorld_RayCast(const rgWorld* world, const rgRay* ray, const rgQueryFilter* filter,
                      rgWorldHit* hit) {
     if (world == NULL || ray == NULL || hit == NULL || !rgWorld_PlaceTargets(world)) {
         return false;
     }
-    rgRay rest = *ray;
-    bool any = false;
+    rgRaySearch search = {.world = world, .filter = filter, .rest = *ray, .nearest = -1};
     for (int i = 0; i < world->contacts.colliderCount; ++i) {
-        const rgCollider* collider = &world->contacts.colliders[i];
-        const rgTarget* target = &world->readout->targets[i];
-        rgRayHit found;
-        if (!rgRayMeetsBox(&target->box, rest.origin, rest.direction, rest.maxFraction) ||
-            rgIsFiltered(&world->state, world->model, collider, filter) ||
-            !rgRayCast(collider->geometry, target->pose, &rest, &found) ||
-            (any && found.fraction >= hit->fraction)) {
+        rgRaySearch_Try(&search, i);
+    }
+    return rgRaySearch_Hit(&search, hit);
+}
+
+// ---- many rays, by a tree of boxes
+
+enum { rg_leafColliders = 4, rg_treeDepth = 64 };
+
+static double rgCenterAlong(const rgTarget* target, int axis) {
+    return rgVec3_At(target->box.lower, axis) + rgVec3_At(target->box.upper, axis);
+}
+
+static rgBox rgBoxAround(const rgReadout* readout, int first, int count) {
+    rgBox box = readout->targets[readout->order[first]].box;
+    for (int i = first + 1; i < first + count; ++i) {
+        const rgBox* other = &readout->targets[readout->order[i]].box;
+        box.lower = rgVec(RG_MIN(box.lower.x, other->lower.x), RG_MIN(box.lower.y, other->lower.y),
+                          RG_MIN(box.lower.z, other->lower.z));
+        box.upper = rgVec(RG_MAX(box.upper.x, other->upper.x), RG_MAX(box.upper.y, other->upper.y),
+                          RG_MAX(box.upper.z, other->upper.z));
+    }
+    return box;
+}
+
+// Order a part so that its first half has the lower centers along an axis (Hoare's selection).
+static void rgHalveAlong(const rgReadout* readout, int first, int count, int axis) {
+    int* order = readout->order;
+    int low = first, high = first + count - 1, middle = first + count / 2;
+    while (low < high) {
+        double pivot = rgCenterAlong(&readout->targets[order[(low + high) / 2]], axis);
+        int i = low, j = high;
+        while (i <= j) {
+            while (rgCenterAlong(&readout->targets[order[i]], axis) < pivot) {
+                ++i;
+            }
+            while (rgCenterAlong(&readout->targets[order[j]], axis) > pivot) {
+                --j;
+            }
+            if (i <= j) {
+                int swapped = order[i];
+                order[i++] = order[j];
+                order[j--] = swapped;
+            }
+        }
+        if (middle <= j) {
+            high = j;
+        } else if (middle >= i) {
+            low = i;
+        } else {
+            return;
+        }
+    }
+}
+
+static int rgAddNode(rgReadout* readout, int first, int count) {
+    int index = readout->nodeCount++;
+    rgBox box = rgBoxAround(readout, first, count);
+    readout->nodes[index] = (rgTargetNode){.box = box, .first = first, .count = count};
+    if (count > rg_leafColliders) {
+        rgVec3 size = rgSub(box.upper, box.lower);
+        int axis = size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;
+        rgHalveAlong(readout, first, count, axis);
+        int left = rgAddNode(readout, first, count / 2);
+        int right = rgAddNode(readout, first + count / 2, count - count / 2);
+        readout->nodes[index].count = 0;
+        readout->nodes[index].left = left;
+        readout->nodes[index].right = right;
+    }
+    return index;
+}
+
+static bool rgWorld_BuildTree(const rgWorld* world) {
+    rgReadout* readout = world->readout;
+    const rgAllocator* allocator = &world->heap.allocator;
+    int count = world->contacts.colliderCount;
+    if (!rgWorld_PlaceTargets(world)) {
+        return false;
+    }
+    if (readout->treeValid) {
+        return true;
+    }
+    if (rgReserve(allocator, (void**)&readout->order, &readout->orderCapacity, 0, count,
+                  sizeof(int)) != rg_ok ||
+        rgReserve(allocator, (void**)&readout->nodes, &readout->nodeCapacity, 0, 2 * count,
+                  sizeof(rgTargetNode)) != rg_ok) {
+        return false;
+    }
+    int unbounded = 0, bounded = count;
+    for (int i = count - 1; i >= 0; --i) {
+        const rgBox* box = &readout->targets[i].box;
+        if (isfinite(rgLength(rgSub(box->upper, box->lower)))) {
+            readout->order[--bounded] = i;
+        }
+    }
+    for (int i = 0; i < count; ++i) {
+        const rgBox* box = &readout->targets[i].box;
+        if (!isfinite(rgLength(rgSub(box->upper, box->lower)))) {
+            readout->order[unbounded++] = i;
+        }
+    }
+    readout->unboundedCount = unbounded;
+    readout->nodeCount = 0;
+    if (count > unbounded) {
+        rgAddNode(readout, unbounded, count - unbounded);
+    }
+    readout->treeValid = true;
+    return true;
+}
+
+static void rgRaySearch_Descend(rgRaySearch* search) {
+    const rgReadout* readout = search->world->readout;
+    int stack[rg_treeDepth], depth = 0;
+    for (int i = 0; i < readout->unboundedCount; ++i) {
+        rgRaySearch_Try(search, readout->order[i]);
+    }
+    if (readout->nodeCount > 0) {
+        stack[depth++] = 0;
+    }
+    while (depth > 0) {
+        const rgTargetNode* node = &readout->nodes[stack[--depth]];
+        const rgRay* rest = &search->rest;
+        if (!rgRayMeetsBox(&node->box, rest->origin, rest->direction, rest->maxFraction)) {
             continue;
         }
-        any = true;
-        rest.maxFraction = found.fraction;
-        *hit = rgMakeHit(collider, found.fraction, ray->direction);
-        hit->point = found.position;
-        hit->normal = found.normal;
-        hit->part = found.part;
+        for (int i = 0; i < node->count; ++i) {
+            rgRaySearch_Try(search, readout->order[node->first + i]);
+        }
+        if (node->count == 0) { // halves: the depth is that of the number's bits
+            const rgTargetNode* left = &readout->nodes[node->left];
+            const rgTargetNode* right = &readout->nodes[node->right];
+            rgVec3 apart = rgSub(rgAdd(right->box.lower, right->box.upper),
+                                 rgAdd(left->box.lower, left->box.upper));
+            bool leftFirst = rgDot(apart, rest->direction) >= 0;
+            stack[depth++] = leftFirst ? node->right : node->left;
+            stack[depth++] = leftFirst ? node->left : node->right;
+        }
     }
-    return any;
 }
 
 int rgWorld_CastRays(const rgWorld* world, const rgRay* rays, int count,
                      const rgQueryFilter* filter, rgWorldHit* hits) {
-    if (world == NULL || rays == NULL || hits == NULL) {
+    if (world == NULL || rays == NULL || hits == NULL || !rgWorld_BuildTree(world)) {
         return 0;
     }
     int met = 0;
     for (int i = 0; i < count; ++i) {
-        bool any = rgWorld_RayCast(world, &rays[i], filter, &hits[i]);
+        rgRaySearch search = {.world = world, .filter = filter, .rest = rays[i], .nearest = -1};
+        rgRaySearch_Descend(&search);
+        bool any = rgRaySearch_Hit(&search, &hits[i]);
         if (!any) {
             hits[i] = (rgWorldHit){.distance = INFINITY, .fraction = INFINITY};
         }

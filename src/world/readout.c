@@ -5,7 +5,8 @@
 void rgReadout_Invalidate(rgReadout* readout) {
     readout->nowValid = readout->startValid = false;
     readout->contactsValid = readout->constraintsValid = readout->sensorsValid = false;
-    readout->queryValid = readout->targetsValid = readout->touchesValid = false;
+    readout->queryValid = readout->targetsValid = false;
+    readout->treeValid = readout->touchesValid = false;
 }
 
 rgResult rgReadout_Create(rgWorld* world) {
@@ -52,6 +53,8 @@ void rgReadout_Destroy(rgReadout* readout, const rgAllocator* allocator) {
     rgDestroyDynamics(readout->start);
     rgDestroyDynamics(readout->query);
     rgRelease(allocator, readout->targets);
+    rgRelease(allocator, readout->nodes);
+    rgRelease(allocator, readout->order);
     rgRelease(allocator, readout->touches);
     rgRelease(allocator, readout->contacts);
     rgRelease(allocator, readout->constraints);

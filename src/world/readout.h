@@ -10,17 +10,27 @@ typedef struct rgTarget {
     rgBox box;
 } rgTarget;
 
+// Part of a tree over the boxes of colliders: a leaf, or two children.
+typedef struct rgTargetNode {
+    rgBox box;
+    int first, count; // leaf: its part of the order; else count is 0
+    int left, right;
+} rgTargetNode;
+
 // Lazily computed answers to questions about the current state and the last step.
 typedef struct rgReadout {
     rgDynamics* now;   // at the current state
     rgDynamics* start; // at the start of the last step, with its accelerations
     rgDynamics* query; // at the current state, body coordinates; NULL before the first call
     bool nowValid, startValid, contactsValid, constraintsValid, sensorsValid;
-    bool queryValid, targetsValid, touchesValid;
+    bool queryValid, targetsValid, treeValid, touchesValid;
     bool evaluated; // there was a step or forward call
     bool committed; // the last of them moved on
     rgTarget* targets;
     int targetCapacity;
+    rgTargetNode* nodes; // of the tree for many rays; the root is the first
+    int* order;          // colliders as the leaves have them; before those the ones without bounds
+    int nodeCount, nodeCapacity, orderCapacity, unboundedCount;
     struct rgTouch* touches;
     int touchCount, touchCapacity;
     rgContact* contacts;

@@ -107,6 +107,17 @@ class View(unittest.TestCase):
         self.assertTrue(header["live"])
         self.assertEqual(header["scene"]["nq"], 30)
 
+    # The page shows what `simulate` simulates: friction is an option of both.
+    def test_physics(self):
+        def speed(*arguments):
+            server = self.start("sliding", *arguments)
+            first = server.frame_at(0.1)
+            later = server.frame_at(first["time"] + 0.2)
+            return (later["q"][0] - first["q"][0]) / (later["time"] - first["time"])
+
+        self.assertAlmostEqual(speed("--mu", 0), 1, places=5)
+        self.assertEqual(run("view", "sliding", "--rho", 2, "--time", 0.1).returncode, 2)
+
     # An exported page says what it may do and whose code it holds, as the server's page does.
     def test_policy_and_notices(self):
         with tempfile.TemporaryDirectory() as folder:

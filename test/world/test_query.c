@@ -126,6 +126,42 @@ static void test_rays(void** state) {
     SceneEnd(&scene);
 }
 
+// Many rays by the tree give the bits of each alone, also where shapes are in the same place.
+static void test_many_rays(void** state) {
+    (void)state;
+    enum { bodies = 300, rays = 1000 };
+    rgRandom seed = {23};
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 0.5, rgQuatIdentity());
+    for (int i = 0; i < bodies; ++i) {
+        rgVec3 place = rgRandomVec(&seed, 6);
+        Solid solid = SolidOf(kinds[1 + i % 5], rgVec(0.2, 0.3, 0.25), 1, place);
+        SceneFree(&scene, &solid);
+        if (i % 10 == 0) {
+            SceneFree(&scene, &solid); // a twin
+        }
+    }
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-6);
+    SceneMake(&scene, &def);
+    static rgRay ray[rays];
+    static rgWorldHit many[rays];
+    int met = 0;
+    for (int i = 0; i < rays; ++i) {
+        ray[i] = (rgRay){rgRandomVec(&seed, 6), rgRandomVec(&seed, 1), 20};
+    }
+    int found = rgWorld_CastRays(scene.world, ray, rays, NULL, many);
+    for (int i = 0; i < rays; ++i) {
+        rgWorldHit one;
+        bool any = rgWorld_RayCast(scene.world, &ray[i], NULL, &one);
+        assert_true(any == isfinite(many[i].distance));
+        assert_true(!any || memcmp(&one, &many[i], sizeof(one)) == 0);
+        met += any;
+    }
+    assert_int_equal(met, found);
+    assert_in_range(met, 300, 999);
+    SceneEnd(&scene);
+}
+
 static double Nearest(const Scene* scene, const rgGeometry* geometry, rgPose pose,
                       rgGeometry* const* geometries) {
     double least = INFINITY;
@@ -480,6 +516,7 @@ static void test_force_at_point(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rays),
+        cmocka_unit_test(test_many_rays),
         cmocka_unit_test(test_casts_and_overlaps),
         cmocka_unit_test(test_shape_distance),
         cmocka_unit_test(test_jacobians),

@@ -636,7 +636,7 @@ export class App {
 
   private distance(radius: number): number {
     const narrow = Math.min(1, this.stage.camera.aspect / 1.1);
-    return (1.55 * radius) / Math.tan((0.5 * this.stage.camera.fov * Math.PI) / 180) / 1.25 / narrow;
+    return (1.45 * radius) / Math.tan((0.5 * this.stage.camera.fov * Math.PI) / 180) / 1.25 / narrow;
   }
 
   lookFrom(direction: [number, number, number]): void {
@@ -1238,6 +1238,10 @@ export class App {
     if (params.get('theme') === 'dark' || params.get('theme') === 'light') this.setTheme(params.get('theme') as 'light' | 'dark');
     if (params.has('bare')) document.body.classList.add('bare');
     const fixed = this.applyLink(location.hash);
+    if (fixed && !/[#&](eye|camera)=/.test(location.hash)) {
+      this.place(); // what is seen then, not at the start
+      this.resetView();
+    }
     if (params.has('render')) {
       await this.renderFrames();
       return;
@@ -1255,6 +1259,8 @@ export class App {
     this.stage.renderer.setPixelRatio(1);
     this.stage.element.style.cssText = `width:${wish.width}px;height:${wish.height}px`;
     this.stage.resize(wish.width, wish.height);
+    this.clock.seek(wish.times[0]);
+    this.place();
     if (!/[#&](eye|camera)=/.test(location.hash)) this.resetView();
     for (let i = 0; i < wish.times.length; ++i) {
       this.clock.seek(wish.times[i]);

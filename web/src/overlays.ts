@@ -364,7 +364,7 @@ export class Overlays {
 
   private drawTrails(trails: Trails, from: number, to: number): void {
     const [first, end] = trails.between(from, to);
-    const thick = 0.002 * this.size;
+    const thick = 0.0035 * this.size;
     const color = new THREE.Color();
     for (const way of trails.points) {
       for (let i = first; i + 1 < end; ++i) {
