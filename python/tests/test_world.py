@@ -516,3 +516,19 @@ def test_weight_on_a_floor_that_comes_last():
     on_floor = contacts["body_a"] == -1
     assert on_floor.any() and (contacts["body_b"] == 0).all()
     np.testing.assert_allclose(contacts["force"][on_floor, 2].sum(), 2 * 9.81, rtol=1e-4)
+
+
+def test_a_step_starts_from_given_impulses(quadruped):
+    world = rigor.World(quadruped, key="stand")
+    world.step(500)
+    given = world.contacts["impulse"].copy()
+    assert len(given) >= 4
+    world.set_impulses(given)
+    world.step()
+    with pytest.raises(ValueError, match="contacts, 6"):
+        world.set_impulses(given.ravel())
+    with pytest.raises(rigor.ArgumentError, match="all contacts"):
+        world.set_impulses(given[:-1])
+    given[0, 2] = np.nan
+    with pytest.raises(rigor.ArgumentError, match="finite"):
+        world.set_impulses(given)
