@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Any, Tuple
 
 import numpy as np
 
@@ -126,6 +126,26 @@ class Dynamics:
             check(lib.rgDynamics_ForwardDynamics(self._c, pointer(tau), ffi.NULL,
                                                  writable_pointer(out)), "forward dynamics")
         return out
+
+    def inverse_dynamics_derivatives(self, a: Any) -> Tuple[np.ndarray, np.ndarray]:
+        """Of `inverse_dynamics(a)` by q, a small velocity as in `Model.integrate()`, and by v: (nv, nv) each. By a
+        it is the mass matrix."""
+        a = vector(a, self.model.nv, "a")
+        by_q, by_v = (np.zeros((self.model.nv, self.model.nv)) for _ in range(2))
+        with self._lock:
+            check(lib.rgDynamics_InverseDynamicsDerivatives(self._c, pointer(a), ffi.NULL, writable_pointer(by_q),
+                                                            writable_pointer(by_v)), "derivatives")
+        return by_q, by_v
+
+    def forward_dynamics_derivatives(self, tau: Any = None) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of `forward_dynamics(tau)` by q, by v and by tau: (nv, nv) each."""
+        tau = np.zeros(self.model.nv) if tau is None else vector(tau, self.model.nv, "tau")
+        by_q, by_v, by_tau = (np.zeros((self.model.nv, self.model.nv)) for _ in range(3))
+        with self._lock:
+            check(lib.rgDynamics_ForwardDynamicsDerivatives(
+                self._c, pointer(tau), ffi.NULL, writable_pointer(by_q), writable_pointer(by_v),
+                writable_pointer(by_tau)), "derivatives")
+        return by_q, by_v, by_tau
 
     def mass_matrix(self) -> np.ndarray:
         """CRBA: M with armature, (nv, nv)."""

@@ -87,6 +87,26 @@ def test_batch(quadruped):
         assert (world.vjp(bars[0, i], bars[1, i])["ctrl"] == g["ctrl"][i]).all()
 
 
+def test_dynamics(quadruped):
+    """Derivatives of inverse and forward dynamics, against differences."""
+    random = np.random.default_rng(6)
+    d, h, n = rigor.Dynamics(quadruped), 1e-6, quadruped.nv
+    q, v, a = quadruped.random(3), random.normal(size=n), random.normal(size=n)
+    tau = d.set_state(q, v).inverse_dynamics(a)
+    by_q, by_v = d.inverse_dynamics_derivatives(a)
+    forward = d.forward_dynamics_derivatives(tau)
+    for i in range(n):
+        e = h * np.eye(n)[i]
+        for column, ends in ((by_q[:, i], [(quadruped.integrate(q, s * e, 1), v) for s in (1, -1)]),
+                             (by_v[:, i], [(q, v + s * e) for s in (1, -1)])):
+            up, down = (d.set_state(*x).inverse_dynamics(a) for x in ends)
+            np.testing.assert_allclose((up - down) / (2 * h), column, atol=1e-6 * abs(by_q).max())
+    M = d.set_state(q, v).mass_matrix()
+    assert apart(forward[0], -np.linalg.solve(M, by_q)) < 1e-9
+    assert apart(forward[1], -np.linalg.solve(M, by_v)) < 1e-9
+    assert apart(forward[2], np.linalg.inv(M)) < 1e-9
+
+
 def test_smoothing(quadruped):
     """A body above the floor feels it, and gradients of tapes, batches and worlds are those of one law."""
     world = rigor.World(quadruped, key="stand")
