@@ -28,8 +28,8 @@ static void rgKinematics_DriftToMiddle(rgKinematics* kinematics, rgState* state,
     }
 }
 
-// free.3: Powers of two, so that small changes of masses leave the law of springs as it is.
-static void rgKinematics_FindCoupling(rgKinematics* kinematics) {
+// Powers of two, so that small changes of masses leave the law of springs as it is.
+void rgKinematics_FindCoupling(rgKinematics* kinematics) {
     rgDynamics* dynamics = kinematics->dynamics;
     const rgModel* model = dynamics->model;
     rgDynamics_SetPositions(dynamics, model->neutral);

@@ -89,6 +89,8 @@ rgResult rgKinematics_Create(rgWorld* world);
 void rgKinematics_Destroy(rgKinematics* kinematics);
 // From the model; again after it changes, as the other plans of rooms.
 void rgKinematics_Plan(rgKinematics* kinematics);
+// free.3; trees are placed at the reference.
+void rgKinematics_FindCoupling(rgKinematics* kinematics);
 // Place all links where the step is computed.
 void rgWorld_Place(rgWorld* world);
 // Velocities of all links for a given v.

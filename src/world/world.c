@@ -196,6 +196,7 @@ static rgResult rgWorld_Build(rgWorld* world, rgDiagnostics* diagnostics) {
     rgKinematics_ClearHistory(&world->kinematics, &world->state);
     rgTransmission_MeasureTendons(&world->transmission, &world->kinematics);
     rgWorld_Plan(world);
+    rgKinematics_FindCoupling(&world->kinematics);
     rgWarnEqualities(world->model, diagnostics);
     result = rgWorld_CreateColliders(world, diagnostics);
     if (result != rg_ok) {
