@@ -193,7 +193,7 @@ static void rgCheckOpenMeshes(const rgModel* model, rgJson* json) {
         if (count > 0 && json == NULL) {
             rgCli_Print(stdout,
                         "  %-12s '%s' is open (%d triangles): it stops bodies only on the side "
-                        "that its triangles face\n",
+                        "that its triangles face; --sheet T makes it T m thick\n",
                         "mesh", name, count);
         } else if (count > 0) {
             rgJson_BeginObject(json, NULL);

@@ -40,6 +40,9 @@ void rgModelArguments_Options(rgModelArguments* arguments, rgOption* table) {
         {"--hull", rg_optionFlag, &arguments->hull,
          "replace a moving mesh that is not convex by one hull, not by several parts", NULL, NULL,
          0, 0},
+        {"--sheet", rg_optionNumber, &arguments->sheet,
+         "thickness of fixed meshes with a border, which then stop bodies on both sides [m]", "T",
+         NULL, 0, 1e3},
         {"--decompose", rg_optionFlag, &arguments->decompose,
          "split a moving mesh of an MJCF file that is not convex into parts", NULL, NULL, 0, 0},
         {"--contact", rg_optionChoice, &arguments->contact,
@@ -107,6 +110,7 @@ static bool rgLoadFileDef(const char* path, const rgModelArguments* arguments, i
     def.strict = arguments->strict;
     def.hulls = arguments->hull;
     def.decompose = arguments->decompose;
+    def.sheetThickness = arguments->sheet;
     def.fileContact = arguments->contact == 1;
     def.selfOverlap = (rgSelfOverlap)arguments->selfOverlap;
     def.meshes = arguments->noMeshes ? rg_meshesNone : rg_meshesAll;

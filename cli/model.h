@@ -10,13 +10,14 @@ typedef struct rgModelArguments {
     bool noMeshes;
     bool hull;       // one convex hull for a moving mesh
     bool decompose;  // parts for a moving mesh of an MJCF file
+    double sheet;    // thickness of fixed meshes with a border
     int contact;     // rigid, file
     int selfOverlap; // rgSelfOverlap
     const char* bound;
     rgPlacedList at, rpy, prefix, on, scale, density, withoutWorld;
 } rgModelArguments;
 
-#define RG_MODEL_OPTION_COUNT 17
+#define RG_MODEL_OPTION_COUNT 18
 // Write the options of a robot description to the start of a verb's table.
 void rgModelArguments_Options(rgModelArguments* arguments, rgOption* table);
 

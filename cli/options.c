@@ -97,7 +97,7 @@ static const rgOptionGroup groups[] = {
      " --columns --record-every --dump --name --out --every --sensors --export --fps --quiet "},
     {"Files",
      " --rpy --prefix --on --scale --density --without-world --package-dir --strict --no-meshes "
-     "--hull --decompose "},
+     "--hull --decompose --sheet "},
     {"Solver",
      " --model --accuracy --max-iter --islands --stop --rule --eta --p --p-start --tau --alpha "
      "--rho "},

@@ -169,6 +169,7 @@ static const struct {
     {"--no-meshes", rg_useRun, true},
     {"--hull", rg_useRun, true},
     {"--decompose", rg_useRun, true},
+    {"--sheet", rg_useRun, true},
     {"--contact", rg_useRun, false},
     {"--bound", rg_useRun, false},
     {"--dt", rg_useRun, false},

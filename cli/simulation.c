@@ -184,6 +184,7 @@ static bool rgReadsScene(const rgSimulationArguments* arguments) {
                    {"--no-meshes", m->noMeshes},
                    {"--hull", m->hull},
                    {"--decompose", m->decompose},
+                   {"--sheet", m->sheet != 0},
                    {"--self-overlap", m->selfOverlap != 0},
                    {"--bound", m->bound != NULL}};
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]) && arguments->moreCount == 0; ++i) {

@@ -48,7 +48,10 @@ typedef struct rgLoadDef {
     /// seconds; NULL: nobody is told.
     void (*onSplit)(void* context, int triangleCount);
     void* onSplitContext;
-    bool strict;         ///< warnings are errors
+    double sheetThickness; ///< URDF, SDF, mesh files: triangles of fixed bodies that have a border
+                           ///< become closed sheets of this thickness [m], which stop bodies on
+                           ///< both sides; 0: they stop what comes from the side that they face
+    bool strict;           ///< warnings are errors
     bool fileContact;    ///< MJCF: solref and solimp, where written, become stiffness and damping;
                          ///< otherwise contacts are rigid
     double boundMass;    ///< every body with a joint has at least this mass [kg]

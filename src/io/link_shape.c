@@ -2,6 +2,7 @@
 #include "io/link_shape.h"
 
 #include "io/mesh.h"
+#include "io/sheet.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -272,6 +273,9 @@ static rgShapeKind rgLinkMeshes_CollisionKind(rgLinkMeshes* meshes, rgLinkMesh* 
                          "collision mesh of link '%.60s' is not convex: its triangles are used, "
                          "as the link is fixed to the world and no base of a robot",
                          mesh->linkName);
+        if (meshes->def->sheetThickness > 0 && meshes->result == rg_ok) {
+            meshes->result = rgMakeSheet(meshes->arena, meshes->def->sheetThickness, &mesh->mesh);
+        }
         return rg_shapeMesh;
     }
     if (!meshes->def->hulls && rgLinkMeshes_FindParts(meshes, mesh)) {

@@ -2,6 +2,7 @@
 #include "io/convex.h"
 #include "io/hull_cache.h"
 #include "io/load.h"
+#include "io/sheet.h"
 #include "model/def.h"
 #include "rigor/inertia.h"
 #include "rigor/mesh.h"
@@ -162,7 +163,10 @@ static rgResult rgMeshModel_Build(rgMeshModel* m) {
     shape.source = (rgSource){.file = m->path};
     if (result == rg_ok && !isConvex && m->load->base == rg_baseFixed) {
         shape.kind = rg_shapeMesh; // its triangles can stay
-        return rgModelDef_AddShape(m->def, &shape, NULL);
+        if (m->load->sheetThickness > 0) {
+            result = rgMakeSheet(&m->arena, m->load->sheetThickness, &m->data);
+        }
+        return result == rg_ok ? rgModelDef_AddShape(m->def, &shape, NULL) : result;
     }
     return result == rg_ok ? rgMeshModel_AddHulls(m, &shape, isConvex) : result;
 }

@@ -74,8 +74,10 @@ class Check(Model):
         for path, text in zip(paths, (sheet, solid)):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
-        line = ("  mesh         'sheet' is open (2 triangles): it stops bodies only on the side that its triangles face\n")
+        line = ("  mesh         'sheet' is open (2 triangles): it stops bodies only on the side that its triangles face; "
+                "--sheet T makes it T m thick\n")
         self.assertIn(line, run("check", paths[0], "--fixed").stdout)
+        self.assertNotIn("is open", run("check", paths[0], "--fixed", "--sheet", "0.01").stdout)
         self.assertNotIn("is open", run("check", paths[1], "--fixed").stdout)
         self.assertEqual(json.loads(run("check", paths[0], "--fixed", "--json").stdout)["openMeshes"],
                          [{"shape": "sheet", "triangles": 2}])

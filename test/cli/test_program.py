@@ -122,7 +122,7 @@ class Usage(unittest.TestCase):
 
     def test_ignored_options(self):
         """An option without effect is an error that names it and its condition."""
-        for option in ("--hull", "--decompose", "--no-meshes", "--strict", "--bound=1,1", "--package-dir=.",
+        for option in ("--hull", "--decompose", "--sheet=1", "--no-meshes", "--strict", "--bound=1,1", "--package-dir=.",
                        "--self-overlap=keep"):
             name = option.partition("=")[0]
             self.refused(f"{name} is for files; 'sliding' is a built-in scene", "simulate", "sliding", option)
