@@ -5,7 +5,7 @@ CTEST = ctest --output-on-failure --no-tests=error -j2
 SOURCES = $(shell git ls-files '*.c' '*.h')
 QUOTING = $(shell grep -rl --include='*.md' '<!-- quote from ' README.md docs)
 
-.PHONY: all demo test test-all whole browser clang tsan valgrind fuzz attack mutants soak bench bench-full bench-keep bench-quotes bench-quick reconfigured analysis tidy cppcheck analyzer \
+.PHONY: all demo cuda test test-all whole browser clang tsan valgrind fuzz attack mutants soak bench bench-full bench-keep bench-quotes bench-quick reconfigured analysis tidy cppcheck analyzer \
 	setup-check audit python test-python test-wheel wheel wheel-aarch64 sdist aarch64 windows macos dist deb api site gallery clean-machine install uninstall format format-check clean
 
 all: build/release/.configured
@@ -19,6 +19,10 @@ build/%/.configured: CMakeLists.txt CMakePresets.json
 demo: build/release/.configured
 	cmake --build --preset release --target rigor_cli
 	build/release/rigor demo --export build/demo.html
+
+# librigor_cuda.so beside the release build, where there is nvcc; some minutes.
+cuda: build/release/.configured
+	cmake --build --preset release --target rigor_cuda
 
 # One release build and one ASan+UBSan build, unit and data tests.
 test: all build/asan/.configured

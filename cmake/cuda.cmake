@@ -1,7 +1,8 @@
 # librigor_cuda.so: the lanes (src/lanes) and worlds (src/device) on GPUs of NVIDIA, where nvcc is found. librigor opens it at run time;
 # nothing links with it, and without it nothing else is missing. Machine code for the listed compute capabilities,
-# and PTX of the first for all others, which the driver compiles at start.
-set(RIGOR_CUDA AUTO CACHE STRING "Build librigor_cuda.so: AUTO (release builds of all, where there is nvcc), ON, OFF")
+# and PTX of the first for all others, which the driver compiles at start. That takes minutes: `make cuda` builds it,
+# and `make` does with RIGOR_CUDA=ON.
+set(RIGOR_CUDA AUTO CACHE STRING "Build librigor_cuda.so: ON, OFF, AUTO (where there is nvcc, by the target rigor_cuda alone)")
 set(RIGOR_CUDA_CODE 80 90 100 120 CACHE STRING "Compute capabilities that librigor_cuda.so has machine code for")
 
 if(RIGOR_CUDA STREQUAL "AUTO" AND
@@ -45,5 +46,9 @@ add_custom_command(OUTPUT ${cuda_library}
         ${PROJECT_SOURCE_DIR}/src/math/basis.c ${PROJECT_SOURCE_DIR}/include/rigor/math.h ${PROJECT_SOURCE_DIR}/src/base/base.h
         ${PROJECT_SOURCE_DIR}/include/rigor/device.h ${PROJECT_SOURCE_DIR}/include/rigor/contact.h
     COMMENT "Building librigor_cuda.so" VERBATIM)
-add_custom_target(rigor_cuda ALL DEPENDS ${cuda_library})
-install(FILES ${cuda_library} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(RIGOR_CUDA STREQUAL "AUTO")
+    add_custom_target(rigor_cuda DEPENDS ${cuda_library})
+else()
+    add_custom_target(rigor_cuda ALL DEPENDS ${cuda_library})
+endif()
+install(FILES ${cuda_library} DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)
