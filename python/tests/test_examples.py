@@ -24,11 +24,16 @@ def run(name, *arguments, cwd=None):
 def test_every_example_is_tested():
     assert {p.name for p in EXAMPLES.glob("*.py")} == {
         "hello.py", "forces.py", "solver.py", "inverse.py", "search.py", "convergence.py", "push.py", "throw.py", "climb.py", "wipe.py", "policy.py",
-        "train.py", "learning_curves.py", "compare_gymnasium.py"}
+        "train.py", "learning_curves.py", "compare_gymnasium.py", "tasks.py"}
 
 
 def test_hello(tmp_path):
     assert "the floor carries 80.95 N; the robot weighs 80.95 N" in run("hello.py", cwd=tmp_path)
+
+
+def test_tasks(tmp_path):
+    rows = run("tasks.py", cwd=tmp_path).strip()
+    assert rows.count("\n") == 6 and rows in (ROOT / "docs" / "tasks.md").read_text()
 
 
 def test_forces(tmp_path):
