@@ -711,25 +711,18 @@ static rgResult rgVelocity_FactorNewton(rgSystem* system, const double* A, const
     return symmetric ? rgMatrix_Cholesky(&space->H, 0) : rgMatrix_Lu(&space->H, 0);
 }
 
-// Columns of H^-1 W' for the rows of a few blocks, in the parts that these blocks act on.
+// Columns of H^-1 W' for the rows of a few blocks, in the parts that these blocks act on and zero
+// elsewhere: products with padded rows read beyond a part.
 static void rgSolveRows(const rgVelocitySpace* space, int count, const int* blocks, bool* touched,
                         double* columns, size_t lead) {
     const rgWhitened* rows = &space->rows;
     memset(touched, 0, (size_t)rows->partCount * sizeof(bool));
-    for (int i = 0; i < count; ++i) {
-        for (int l = rows->linkStart[blocks[i]]; l < rows->linkStart[blocks[i] + 1]; ++l) {
-            const rgVelocityPart* part = rows->parts + rows->links[l].part;
-            for (int c = 0; c < 3 * count && !touched[rows->links[l].part]; ++c) {
-                memset(columns + (size_t)c * lead + part->start, 0,
-                       (size_t)part->stride * sizeof(double));
-            }
-            touched[rows->links[l].part] = true;
-        }
-    }
+    memset(columns, 0, 3 * (size_t)count * lead * sizeof(double));
     for (int i = 0; i < count; ++i) {
         for (int l = rows->linkStart[blocks[i]]; l < rows->linkStart[blocks[i] + 1]; ++l) {
             const rgVelocityLink* link = rows->links + l;
             const rgVelocityPart* part = rows->parts + link->part;
+            touched[link->part] = true;
             for (int r = 0; r < 3; ++r) {
                 memcpy(columns + (size_t)(3 * i + r) * lead + part->start,
                        link->W + r * part->stride, (size_t)part->size * sizeof(double));
