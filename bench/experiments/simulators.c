@@ -185,9 +185,10 @@ static void rgWriteRatios(rgSimulators* all, const rgRobot* robot, const rgFalls
     if (robot->headline && isfinite(elliptic)) {
         size_t used = strlen(all->headline);
         snprintf(all->headline + used, sizeof(all->headline) - used,
-                 "%s%s %.0f steps of 1 ms per second (%.1f times MuJoCo's rate with round cones, "
+                 "%s%s %.3g thousand steps of 1 ms per second (%.1f times MuJoCo's rate with round "
+                 "cones, "
                  "%.1f times that of its fastest setting)",
-                 used > 0 ? ", " : "", robot->label, own, elliptic, fastest);
+                 used > 0 ? ", " : "", robot->label, 1e-3 * own, elliptic, fastest);
     }
 }
 
