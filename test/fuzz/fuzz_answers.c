@@ -147,7 +147,7 @@ static void rgTakeImage(rgAnswers* a, rgInput* in) {
     rgCameraDef def = rgDefaultCameraDef();
     rgCamera* camera = NULL;
     rgImage image;
-    def.width = rgInput_Byte(in) < 240 ? 1 + rgInput_Below(in, 12) : (int)rgInput_Number(in) % 9;
+    def.width = rgInput_Byte(in) < 240 ? 1 + rgInput_Below(in, 12) : 8 - rgInput_Below(in, 17);
     def.height = rgInput_Byte(in) < 240 ? 1 + rgInput_Below(in, 12) : -rgInput_Below(in, 9);
     def.fieldOfView = rgInput_Byte(in) < 64 ? rgInput_Number(in) : def.fieldOfView;
     def.body = (rgBodyId){rgInput_Below(in, 20)};
