@@ -269,14 +269,15 @@ static void test_sensors(void** state) {
 // move.
 static void test_idle_actuators(void** state) {
     (void)state;
-    rgParsed f = rgParseText(rgParseMjcf, "x.xml",
-                             "<mujoco><worldbody><body name='b'><joint name='j' axis='0 0 1'/>"
-                             "<geom size='.1'/></body></worldbody><actuator>"
-                             "<general name='glue' joint='j' gaintype='user'/><motor name='m' joint='j'/>"
-                             "<motor name='on_body' body='b'/></actuator>"
-                             "<sensor><actuatorfrc name='s' actuator='glue'/></sensor>"
-                             "<keyframe><key ctrl='1 2 3'/></keyframe></mujoco>",
-                             NULL);
+    rgParsed f =
+        rgParseText(rgParseMjcf, "x.xml",
+                    "<mujoco><worldbody><body name='b'><joint name='j' axis='0 0 1'/>"
+                    "<geom size='.1'/></body></worldbody><actuator>"
+                    "<general name='glue' joint='j' gaintype='user'/><motor name='m' joint='j'/>"
+                    "<motor name='on_body' body='b'/></actuator>"
+                    "<sensor><actuatorfrc name='s' actuator='glue'/></sensor>"
+                    "<keyframe><key ctrl='1 2 3'/></keyframe></mujoco>",
+                    NULL);
     assert_int_equal(f.result, rg_ok);
     assert_int_equal(f.def->actuatorCount, 3);
     assert_int_equal(rgModelDef_FindActuator(f.def, "m").index1, 2);

@@ -69,6 +69,11 @@ static rgGeometry* MakeGeometry(const rgShapeDef* shape) {
 
 #define SHAPES (KINDS + 12)
 
+// The same bits; the end of the struct is padding.
+static bool rgSameHit(const rgWorldHit* a, const rgWorldHit* b) {
+    return memcmp(a, b, offsetof(rgWorldHit, part)) == 0 && a->part == b->part;
+}
+
 static void test_rays(void** state) {
     (void)state;
     rgBodyId moving = {0};
@@ -90,7 +95,7 @@ static void test_rays(void** state) {
         rgRay pair[2] = {ray, {rgVec(0, 0, 1e9), rgVec(0, 0, 1), 1}};
         rgWorldHit both[2];
         assert_int_equal(rgWorld_CastRays(scene.world, pair, 2, used, both), found);
-        assert_true(found ? memcmp(&both[0], &hit, sizeof(hit)) == 0 : isinf(both[0].distance));
+        assert_true(found ? rgSameHit(&both[0], &hit) : isinf(both[0].distance));
         assert_true(isinf(both[1].distance) && both[1].shape.index1 == 0);
         int best = -1;
         rgRayHit nearest = {.fraction = INFINITY}, one;
@@ -154,7 +159,7 @@ static void test_many_rays(void** state) {
         rgWorldHit one;
         bool any = rgWorld_RayCast(scene.world, &ray[i], NULL, &one);
         assert_true(any == isfinite(many[i].distance));
-        assert_true(!any || memcmp(&one, &many[i], sizeof(one)) == 0);
+        assert_true(!any || rgSameHit(&one, &many[i]));
         met += any;
     }
     assert_int_equal(met, found);
