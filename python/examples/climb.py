@@ -6,7 +6,7 @@ Every 20 ms the planner looks 0.3 s ahead: it linearizes 30 steps of the exact c
 has, takes one step of iLQR (Riccati's recursion backwards, the plan with feedback forwards), and hands over two
 rows of servo targets. Wanted are a speed along the slope, a height, no turn, and near to a pattern of trotting
 legs; how feet push, where they land and what a push asks of them is the planner's.
-With --pattern the legs move without a plan, and slide back.
+With --pattern the legs move without a plan, which is slower.
 """
 
 import argparse

