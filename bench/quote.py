@@ -20,6 +20,7 @@ import json
 import os
 import re
 import sys
+import textwrap
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import figures  # noqa: E402
@@ -157,7 +158,7 @@ def quote(results, what, folder, written):
     experiment, _, name = first.partition(" ")
     found = load(results, experiment)
     if name == "conclusion":
-        return ["> " + (found["conclusion"] or found["fault"])]
+        return ["> " + line for line in textwrap.wrap(found["conclusion"] or found["fault"], 98)]
     if name.startswith("plot "):
         return quote_plot(results, found, name[5:].strip(), folder, written)
     table, columns, across = Table(found, name), None, None

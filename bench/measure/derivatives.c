@@ -1,7 +1,7 @@
 // Derivatives of steps through the exact contact law: time beside that of a step and of differences
 // of steps, and how far the two are apart where no contact is between two modes.
 //     rigor bench derivatives [STATES REPEAT FILE...]
-// Beside them mj_step and mjd_transitionFD of MuJoCo on the same files, where it is built in.
+// mj_step and mjd_transitionFD of MuJoCo are measured on the same files, where it is built in.
 // CPU time of one call, least of the repetitions, mean of the states; calls with the step that they
 // differentiate. States lie along simulations with random controls and velocities.
 #include "measure.h"
@@ -204,7 +204,7 @@ static void rgClose(rgStudy* study) {
     free(study->saved);
 }
 
-// Of MuJoCo [us]: a step and its differences; zero where it cannot tell.
+// Times of MuJoCo [us]: a step and its differences; zero where it does not load the file.
 static void rgTimePeer(const char* path, int states, int repeat, double times[2]) {
     char copy[] = "/tmp/rigor_derivatives_XXXXXX";
     const rgBuiltinModel* own = rgFindBuiltinModel(path);

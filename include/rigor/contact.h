@@ -168,7 +168,8 @@ typedef enum rgContactStatus {
     rg_contactUnsolved,
     rg_contactSolved,     ///< the tolerance holds, or the accuracy where that is enough
     rg_contactStalled,    ///< no progress any more; the best iterate is returned
-    rg_contactLimit,      ///< the iteration limit came first; the best iterate is returned
+    rg_contactLimit,      ///< the limit of iterations, or of a step's work, came first; the best
+                          ///< iterate is returned
     rg_contactInfeasible, ///< a certificate shows that no solution exists; the blocks in conflict
                           ///< are named, and bounded impulses returned
 } rgContactStatus;

@@ -361,7 +361,9 @@ static rgResult rgSolveMembers(rgSolve* solve, int island, rgWorkspace* workspac
     }
     rgSystem system;
     rgResult result = rgBlockFactor_SetTasks(workspace->factor, &def.tasks);
-    result = result == rg_ok ? rgBuildSystem(&def, &system) : result;
+    if (result == rg_ok) {
+        result = rgBuildSystem(&def, &system);
+    }
     if (result == rg_ok && system.velocityUnit != 0 && def.scaled &&
         rgDropImmovable(solve, &def, &system, members, outcome)) {
         result = rgBuildSystem(&def, &system);
@@ -441,9 +443,8 @@ static bool rgSolve_MayAccept(const rgSolve* solve) {
 }
 
 // Accept the starts of islands at rest, and of those that an earlier pass solved, which meet the
-// tolerance. The residual is computed from W, so
-// that acceptance does not depend on M being given as well. all: every island is accepted, and the
-// residual is that of the whole problem.
+// tolerance. The residual is computed from W, so that acceptance does not depend on M being given
+// as well. all: every island is accepted, and the residual is that of the whole problem.
 static rgResult rgSolve_AcceptStarts(rgSolve* solve, rgResidual* residual, bool* all) {
     const rgLayout* layout = &solve->layout;
     const rgContactSolverDef* def = &solve->solver->def;

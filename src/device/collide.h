@@ -177,7 +177,7 @@ RG_MANY_FN int rgManyBoxesAreApart(const rgGeometry* a, rgPose poseA, const rgGe
     return 0;
 }
 
-// The same for a plane and the box around a shape.
+// True if the box around a shape is above a plane by more than the margin.
 RG_MANY_FN int rgManyBoxIsAbove(rgPose plane, const rgGeometry* b, rgPose poseB, double margin) {
     rgRot B = rgRotFromQuat(poseB.q);
     rgVec3 n = rgZAxis(plane.q), middle = rgAdd(poseB.p, rgRot_Apply(&B, b->middle));
@@ -185,7 +185,7 @@ RG_MANY_FN int rgManyBoxIsAbove(rgPose plane, const rgGeometry* b, rgPose poseB,
     return rgDot(n, rgSub(middle, plane.p)) - size > margin;
 }
 
-// As rgCollideShapes() of shapes in its order; without the memory of a pair.
+// Manifold of shapes in the order of rgCollideShapes(), without the memory of a pair.
 RG_MANY_FN void rgManyCollideKnown(const rgCollideInput* in, rgManifold* m) {
     rgShapeKind a = in->a->kind, b = in->b->kind;
     double rounding = in->a->convex.radius + in->b->convex.radius;

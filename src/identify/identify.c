@@ -296,7 +296,7 @@ static bool rgMeasuresHaveSlopes(const rgFit* fit) {
     return good;
 }
 
-// What begins to touch jumps: derivatives of steps do not see the slope through jumps. Motions are
+// Derivatives of steps miss the slope through jumps, which contacts that begin are. Motions are
 // simulated with the start values.
 static rgResult rgChooseSlopes(rgIdentification* id) {
     rgFit* fit = &id->fit;

@@ -72,7 +72,7 @@ static rgWorldHit rgMakeHit(const rgCollider* collider, double fraction, rgVec3 
                         .distance = fraction * rgLength(direction)};
 }
 
-// What a ray has met so far.
+// Nearest hit of a ray so far.
 typedef struct rgRaySearch {
     const rgWorld* world;
     const rgQueryFilter* filter;
@@ -81,7 +81,7 @@ typedef struct rgRaySearch {
     rgRayHit found;
 } rgRaySearch;
 
-// Of equally near colliders the first counts, in whatever order they come.
+// Try a collider; the one with the least index counts among equally near ones, in any order.
 static void rgRaySearch_Try(rgRaySearch* search, int index) {
     const rgWorld* world = search->world;
     const rgCollider* collider = &world->contacts.colliders[index];

@@ -218,14 +218,14 @@ static rgContact rgContactSet_ReadInactive(const rgContactSet* contacts,
     return contact;
 }
 
-// Points with rows and without, in the order in which they were found.
-// Whether inactive point w is listed before point i.
+// True if inactive point w is listed before point i.
 static bool rgInactiveIsNext(const rgContactSet* contacts, int i, int w) {
     return w < contacts->inactiveCount &&
            (i == contacts->pointCount ||
             rgPointBefore(&contacts->inactive[w], &contacts->points[i]));
 }
 
+// Points with rows and without, in the order in which they were found.
 static void rgWorld_ReadContacts(const rgWorld* world, rgContact* contacts) {
     if (world->contacts.inactiveCount > 0) {
         rgKinematics_SetLinkVelocities(&world->kinematics, world->next.v);

@@ -87,7 +87,7 @@ static bool rgSolvesToo(const rgWorld* world, const rgDeviceBatch* batch) {
     return residual <= 2e-9;
 }
 
-// With a tolerance far below the differences that count, both are at the solution of the exact law.
+// Both solve the exact law to a tolerance far below the differences that are allowed.
 static void rgCheckCase(const rgCase* one) {
     rgModel* model = one->text != NULL ? rgModelOf(one->text) : rgModelNamed(one->model);
     rgDeviceBatchDef def = rgDefaultDeviceBatchDef();
@@ -285,7 +285,7 @@ static bool rgRemarks(const rgDiagnostics* diagnostics, const char* part) {
     return false;
 }
 
-// What a device never has is named.
+// Features that a device never has are named.
 static void test_refused(void** state) {
     (void)state;
     static const struct {

@@ -266,7 +266,7 @@ static double ColumnError(const char* text, const rgParameterDef* parameters, in
     return worst;
 }
 
-// Of a driven joint, and of a body in flight, to what differences of 1e-5 can say.
+// Columns of a driven joint and of a body in flight, to the accuracy of differences of 1e-5.
 static void test_columns(void** state) {
     (void)state;
     const rgParameterDef joint[] = {

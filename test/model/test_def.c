@@ -276,7 +276,7 @@ static void test_keys_of_removed_actuators(void** state) {
     }
 }
 
-// What does not refer to a part does not do so after it was attached.
+// Absent references stay absent after a model was attached.
 static void test_attached_motors_have_no_tendon(void** state) {
     (void)state;
     rgModelDef* def = rgParse("<mujoco><worldbody><body><joint name='c'/><geom size='1' mass='1'/>"

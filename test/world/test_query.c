@@ -69,7 +69,7 @@ static rgGeometry* MakeGeometry(const rgShapeDef* shape) {
 
 #define SHAPES (KINDS + 12)
 
-// The same bits; the end of the struct is padding.
+// True if both have the same bits; the end of the struct is padding.
 static bool rgSameHit(const rgWorldHit* a, const rgWorldHit* b) {
     return memcmp(a, b, offsetof(rgWorldHit, part)) == 0 && a->part == b->part;
 }
