@@ -51,7 +51,8 @@ static const rgEngineDef rgEngines[] = {{"rigor", "", false},
                                         {"Drake", "TAMSI", true},
                                         {"Bullet", "50 iterations", true},
                                         {"DART", "", false},
-                                        {"PhysX", "TGS", true}};
+                                        {"PhysX", "TGS", true},
+                                        {"Jolt", "10 iterations", true}};
 enum { rg_engineCount = sizeof(rgEngines) / sizeof(rgEngines[0]) };
 
 typedef struct rgSimulators {
@@ -337,8 +338,8 @@ static bool rgRunSimulators(rgReport* report) {
     rgReport_Note(report,
                   "Drake has one contact point for each pair of shapes (point contact), and its "
                   "time is CPU time of its own process, in one call for all steps; so it is for "
-                  "PhysX, which runs as WebAssembly: slower than compiled for the machine, in "
-                  "single precision, and without a count of contacts. These and Bullet make the "
+                  "PhysX and Jolt, which run as WebAssembly: slower than compiled for the machine, "
+                  "in single precision, and without a count of contacts. These and Bullet make the "
                   "first fall only, but for the long runs; rates over Drake's are "
                   "of that fall. DART has no "
                   "convex hulls, and takes part where shapes are simple. %s.",

@@ -18,7 +18,7 @@ static const double rgDropped = 0.01;            // it was let go [m]
 typedef struct rgEngineDef {
     const char* peer;
     const char* variant;
-    bool slow; // held upright only, and not in the quick pass
+    bool slow; // not in the quick pass
 } rgEngineDef;
 static const rgEngineDef rgEngines[] = {
     {"rigor", "", false},
@@ -38,6 +38,8 @@ static const rgEngineDef rgEngines[] = {
     {"PhysX", "TGS 50 iterations", true},
     {"Rapier", "4 iterations", true},
     {"Rapier", "50 iterations", true},
+    {"Jolt", "10 iterations", true},
+    {"Jolt", "50 iterations", true},
 };
 enum { rg_engineCount = sizeof(rgEngines) / sizeof(rgEngines[0]) };
 
@@ -176,25 +178,24 @@ static bool rgRunTongs(rgReport* report) {
             continue;
         }
         bool there = rgFindPeer(engine->peer) != NULL;
-        int count = engine->slow ? 1 : 2;
         if (!there) {
             snprintf(fault, sizeof(fault), "not installed: ./setup bench");
         }
-        for (int k = 0; k < count && fault[0] == '\0'; ++k) {
+        for (int k = 0; k < 2 && fault[0] == '\0'; ++k) {
             holds[k] = rgMeasureHold(engine, turns[k], steps, halvings, fault, sizeof(fault));
         }
         rgSheet_Text(sheet, "%s%s%s", engine->peer, engine->variant[0] != '\0' ? " " : "",
                      engine->variant);
         bool takesPart = fault[0] == '\0';
         for (int k = 0; k < 2; ++k) {
-            rgWriteHold(sheet, &holds[k], takesPart && k < count);
+            rgWriteHold(sheet, &holds[k], takesPart);
         }
         rgSheet_Text(sheet, "%s", fault);
         if (i == 0) {
             memcpy(own, holds, sizeof(own));
         } else if (takesPart) {
             bool within = true, below = false, above = false;
-            for (int k = 0; k < count; ++k) {
+            for (int k = 0; k < 2; ++k) {
                 within = within && fabs(holds[k].least - 1) < 0.05 && holds[k].creep < 1e-4;
                 below = below || holds[k].least < 0.95;
                 above = above || !(holds[k].creep < 1e-4);
@@ -220,7 +221,7 @@ static bool rgRunTongs(rgReport* report) {
                   "the contact frame. The least friction is found by halving between %.1f and %.1f "
                   "times the exact one; a load is held if it moves less than %.0f mm in the last "
                   "three quarters of %.0f s. Friction is the only thing that differs between runs; "
-                  "settings are those of the other experiments. Slow ones are tried upright only.",
+                  "settings are those of the other experiments.",
                   rgExactFriction(0), rgExactFriction(turns[1]), rgLeast, rgMost, 1e3 * rgDropped,
                   steps * rgTimeStep);
     if (others == 0) {

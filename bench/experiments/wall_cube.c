@@ -33,6 +33,8 @@ static const rgEngineDef rgEngines[] = {
     {"PhysX", "TGS 50 iterations", true},
     {"Rapier", "4 iterations", true},
     {"Rapier", "50 iterations", true},
+    {"Jolt", "10 iterations", true},
+    {"Jolt", "50 iterations", true},
 };
 enum { rg_engineCount = sizeof(rgEngines) / sizeof(rgEngines[0]) };
 
@@ -246,8 +248,8 @@ static bool rgRunWallCube(rgReport* report) {
     }
     rgReport_Note(report,
                   "Walls: 15 cubes, 1 kg below to 10^4 kg on top, two seconds (half a second for "
-                  "Bullet with 1000 iterations, ODE direct and quick 200, DART, Drake, PhysX and "
-                  "Rapier); a wall stands "
+                  "Bullet with 1000 iterations, ODE direct and quick 200, DART, Drake, PhysX, "
+                  "Rapier and Jolt); a wall stands "
                   "if no cube has gone further than 10 mm. "
                   "Penetration is computed from poses by one judge. Engines that step positions "
                   "with the new velocity stop after 101.437 mm in discrete time, half a step "

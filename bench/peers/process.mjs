@@ -30,7 +30,8 @@ export function between(a, b) {
   return [0, ...unit(cross(a, side))];
 }
 
-/** Poses and velocities of the links at the start. Those without a parent are in the world. */
+/** Poses and velocities of the links at the start, and "stages": those after each of a link's joints. Links without a
+ * parent are in the world. */
 export function placeLinks(scene) {
   const placed = [];
   for (const link of scene.links) {
@@ -38,6 +39,7 @@ export function placeLinks(scene) {
     let pose = compose(parent.pose, link.pose);
     let angular = parent.angular;
     let linear = add(parent.linear, cross(parent.angular, add(pose.slice(0, 3), scale(-1, parent.pose.slice(0, 3)))));
+    const stages = [];
     for (const joint of link.joints) {
       if (joint.kind === "free") {
         [pose, linear, angular] = [joint.pose, joint.linear, joint.angular];
@@ -60,8 +62,9 @@ export function placeLinks(scene) {
       linear = add(add(linear, cross(angular, add(pose.slice(0, 3), scale(-1, before.slice(0, 3))))), slide);
       linear = add(linear, cross(speed, add(pose.slice(0, 3), scale(-1, at))));
       angular = add(angular, speed);
+      stages.push({ pose, linear, angular });
     }
-    placed.push({ pose, linear, angular });
+    placed.push({ pose, linear, angular, stages });
   }
   return placed;
 }

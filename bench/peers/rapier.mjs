@@ -89,7 +89,7 @@ class World {
         return;
       }
       const last = k === link.joints.length - 1;
-      const body = last ? this.bodies[index] : this.makeBody(link, this.place[index], own, LIGHT);
+      const body = last ? this.bodies[index] : this.makeBody(link, this.place[index].stages[k], own, LIGHT);
       body.recomputeMassPropertiesFromColliders();
       const there = vector(rotate(from, compose(pose, [...joint.anchor, 1, 0, 0, 0]).slice(0, 3)));
       const here = vector(rotate(own, joint.anchor));

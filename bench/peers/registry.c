@@ -11,6 +11,7 @@ extern const rgPeer rgPeerOde;
 extern const rgPeer rgPeerDart;
 extern const rgPeer rgPeerPhysx;
 extern const rgPeer rgPeerRapier;
+extern const rgPeer rgPeerJolt;
 
 static const rgPeer* const rgPeers[] = {
     &rgPeerRigor,
@@ -30,7 +31,7 @@ static const rgPeer* const rgPeers[] = {
     &rgPeerDart,
 #endif
 #ifdef RIGOR_PEER_WASM
-    &rgPeerPhysx,  &rgPeerRapier,
+    &rgPeerPhysx,  &rgPeerRapier, &rgPeerJolt,
 #endif
 };
 

@@ -69,3 +69,4 @@ RG_WASM_PEER(Physx, "PhysX", "physx", "physx-js-webidl", "TGS", "TGS 50 iteratio
              "PGS 50 iterations");
 RG_WASM_PEER(Rapier, "Rapier", "rapier", "@dimforge/rapier3d-compat", "4 iterations",
              "50 iterations");
+RG_WASM_PEER(Jolt, "Jolt", "jolt", "jolt-physics", "10 iterations", "50 iterations");

@@ -105,7 +105,8 @@ static void test_tumbling(void** state) {
                    {"ODE", "direct", 0.415},         // pyramids
                    {"DART", "", 0.415},
                    {"PhysX", "TGS", 0.01},
-                   {"Rapier", "4 iterations", 0.01}};
+                   {"Rapier", "4 iterations", 0.01},
+                   {"Jolt", "10 iterations", 0.01}};
     for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); ++i) {
         const rgPeer* peer = rgFindPeer(engines[i].peer);
         bool there = peer != NULL && strcmp(peer->version(), "not installed") != 0;
@@ -152,7 +153,8 @@ static void test_sliding(void** state) {
                    {"Bullet", "50 iterations", 3e-3},
                    {"ODE", "direct aligned", 0},
                    {"PhysX", "TGS", 3e-3},
-                   {"Rapier", "4 iterations", 3e-3}};
+                   {"Rapier", "4 iterations", 3e-3},
+                   {"Jolt", "10 iterations", 1e-5}};
     for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); ++i) {
         const rgPeer* peer = rgFindPeer(engines[i].peer);
         bool there = peer != NULL && strcmp(peer->version(), "not installed") != 0;
@@ -187,8 +189,9 @@ static void rgCompareTree(const rgPeerScene* scene, int steps) {
     static const struct {
         const char *name, *variant;
         double share; // of the tolerances, for iterations in maximal coordinates
-    } engines[] = {{"MuJoCo", NULL, 1}, {"Drake", NULL, 1}, {"Bullet", NULL, 1},
-                   {"DART", NULL, 1},   {"PhysX", NULL, 1}, {"Rapier", "50 iterations", 2}};
+    } engines[] = {{"MuJoCo", NULL, 1},         {"Drake", NULL, 1}, {"Bullet", NULL, 1},
+                   {"DART", NULL, 1},           {"PhysX", NULL, 1}, {"Rapier", "50 iterations", 2},
+                   {"Jolt", "50 iterations", 1}};
     int count = (int)(sizeof(engines) / sizeof(engines[0]));
     rgPeerRun own;
     assert_true(rgPeerRun_Begin(&own, &rgPeerRigor, NULL, scene));
