@@ -1,8 +1,8 @@
 // Pairs without relative motion. Deep inside each other: a search of all directions also bounds the
 // motion of the shapes until which no other direction can be the least deep; until then a face of A
 // - B that is a minimum is the minimum. Apart: they stay so until they have moved by their
-// distance. B's last pose is kept in A's frame. docs/theory/collision.md, "Staying deep", "Staying
-// apart".
+// distance. B's last pose is kept in A's frame. docs/theory/collision.md, "Pairs that stay deep",
+// "Pairs that stay apart".
 #include "collision/support.h"
 
 #define RG_DEEP_ROUNDING 1e-6 // rounding of floats in the cache, relative to the sum of the sizes
