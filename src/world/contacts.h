@@ -157,3 +157,4 @@ rgVec3 rgKinematics_PointBias(const rgKinematics* kinematics, int link, rgVec3 p
 void rgSetCurvatureSlips(rgWorld* world);
 // Add the curvature slips to the bias of the contact rows.
 void rgAddCurvatureSlips(rgWorld* world);
+double rgContactPoint_NormalArc(const rgContactPoint* point);

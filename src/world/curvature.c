@@ -149,6 +149,24 @@ void rgSetCurvatureSlips(rgWorld* world) {
     }
 }
 
+// Normal part of constraints.23 of a contact that does not roll.
+double rgContactPoint_NormalArc(const rgContactPoint* point) {
+    return point->isSoft || point->rolls ? 0 : rgDot(point->curvatureSlip, point->normal);
+}
+
+// A row whose bias opens the contact gives way as one that a kinematic body closes
+// (projection.10): bodies that cannot get away have no rigid solution.
+static void rgConstraintSet_AddNormalArc(rgConstraintSet* constraints,
+                                         const rgKinematics* kinematics, int row, double arc) {
+    rgRows* rows = &constraints->rows;
+    rows->bias[row] += arc;
+    if (arc < 0 && rows->bias[row] < 0) {
+        double G;
+        rgRows_Delassus(rows, kinematics, row, 1, &G);
+        rows->compliance[row] = RG_SQUEEZE_COMPLIANCE_RATIO * G;
+    }
+}
+
 void rgAddCurvatureSlips(rgWorld* world) {
     double* bias = world->constraints.rows.bias;
     for (int i = 0; i < world->contacts.pointCount; ++i) {
@@ -156,6 +174,8 @@ void rgAddCurvatureSlips(rgWorld* world) {
         int r = point->firstRow;
         bias[r] += rgDot(point->curvatureSlip, point->tangent1);
         bias[r + 1] += rgDot(point->curvatureSlip, point->tangent2);
+        rgConstraintSet_AddNormalArc(&world->constraints, &world->kinematics, r + 2,
+                                     rgContactPoint_NormalArc(point));
         for (int k = r; k < r + 2 && point->rollingShare > 0; ++k) {
             bias[k] += point->rollingShare *
                        rgConstraintSet_RowProjectionChange(&world->constraints, &world->kinematics,

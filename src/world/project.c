@@ -64,7 +64,7 @@ static bool rgWorld_IsHalfLine(const rgWorld* world, int row, double* end) {
                                        world->contacts.colliders[point->colliderA].link,
                                        world->contacts.colliders[point->colliderB].link);
         gap = point->gap;
-        curve = point->gapCorrection;
+        curve = point->gapCorrection + ahead * rgContactPoint_NormalArc(point);
     } else {
         bool limit = source->kind == rg_constraintLimit ||
                      (source->kind == rg_constraintTendon && rgTendonRowIsLimit(source->row));
