@@ -454,8 +454,9 @@ static void rgBeginRecording(void* context) {
 static void rgKeepRecording(void* context, const rgStepReport* report) {
     rgSimulateJob* job = context;
     if (job->recorder != NULL && !rgRecordStep(job, report)) {
-        rgCli_Error("%s", job->fault);
-        rgCloseRecorder(job);
+        if (rgCloseRecorder(job)) { // else it names its own file and the reason
+            rgCli_Error("%s", job->fault);
+        }
         rgAbandonRecording(job);
     }
 }

@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import struct
@@ -26,9 +27,9 @@ def run(*arguments):
 class Server:
     """A rigor view of its own, ended with it."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, before=None):
         self.child = subprocess.Popen([RIGOR, *map(str, arguments)], stdout=subprocess.PIPE,
-                                      stderr=subprocess.PIPE, text=True)
+                                      stderr=subprocess.PIPE, text=True, preexec_fn=before)
         self.told = self.child.stdout.readline()
         while self.told.startswith("{") and not self.told.endswith("}\n"):
             self.told += self.child.stdout.readline()
@@ -300,16 +301,19 @@ class View(unittest.TestCase):
             client.close()
         self.assertEqual(server.command(do="pause"), 200)
 
-    # Connections that send one byte after the other take every place, and lose it.
+    # Connections that send a header or a body byte after byte take every place, and lose it.
     def test_dripping_clients(self):
         server = self.start("sliding")
         stop = threading.Event()
         drops = []
 
+        head = " HTTP/1.1\r\nHost: localhost\r\n"
+        starts = (f"GET /{head}X: ", f"POST /command{head}Content-Type: application/json\r\nContent-Length: 9000\r\n\r\n")
+
         def drip():
-            for _ in range(256):
+            for i in range(256):
                 drops.append(socket.create_connection(("localhost", server.port), timeout=30))
-                drops[-1].sendall(b"GET / HTTP/1.1\r\nX: ")
+                drops[-1].sendall(starts[i % 2].encode())
             while not stop.wait(0.5):
                 for client in drops:
                     try:
@@ -360,6 +364,39 @@ class View(unittest.TestCase):
             self.assertAlmostEqual(before["end"], after["begin"], places=9)
         with open(taken, encoding="utf-8") as file:
             self.assertEqual(file.read(), "kept")
+
+    # The second recording has no room: it ends, by its own name, with all that was written; the simulation goes on.
+    def test_no_room_for_what_goes_on(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = os.path.join(folder.name, "run.h5")
+
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2 << 20, 2 << 20))
+        server = Server("simulate", "sliding", "--view", "--record", path, before=limit)
+        server.frame_at(0.1)
+        self.assertEqual(server.command(do="drop", shape="ball", size=0.1, point=[0, 0, 3]), 200)
+        said = ""
+        while "the recording ends here" not in said:
+            line = server.child.stderr.readline()
+            self.assertNotEqual(line, "", said)
+            said += line
+        a, b = server.frames(1)[0], server.frames(20)[-1]
+        self.assertGreater(b["time"], a["time"])
+        server.child.send_signal(signal.SIGINT)
+        said += server.child.communicate(timeout=60)[1]
+        self.assertEqual(server.child.returncode, 2)
+        kept = re.search(r"(\S+): error: no room for more: File too large; the recording ends after (\d+) frames", said)
+        self.assertTrue(kept, said)
+        self.assertEqual(kept[1], os.path.join(folder.name, "run-2.h5"))
+        self.assertNotIn("run.h5", said)
+        for name, frames in (path, None), (kept[1], int(kept[2])):
+            done = run("replay", name, "--json")
+            self.assertEqual(done.returncode, 0, done)
+            found = json.loads(done.stdout)
+            self.assertTrue(found["complete"])
+            self.assertIn(frames, (None, found["frames"]))
 
     def test_port_in_use(self):
         server = self.start("sliding")
