@@ -132,6 +132,7 @@ static int rgRunShared(rgComm* comm, int argc, char** argv) {
 }
 
 int main(int argc, char** argv) {
+    setvbuf(stderr, NULL, _IOLBF, BUFSIZ); // lines of ranks do not mix
     MPI_Init(&argc, &argv);
     rgComm comm = {.agree = rgMpi_Agree,
                    .same = rgMpi_Same,

@@ -2,6 +2,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -173,6 +174,27 @@ class Rollout(unittest.TestCase):
         done = self.ranks(2, *job, "--out", self.path("r3.h5"), "--resume")
         self.assertIn("8 of them in this run", done.stdout)
         self.same("r0.h5", "r3.h5")
+
+    # One bit of a file of ranks: ranks and a single process name that file, and simulate nothing.
+    @unittest.skipUnless(MPI, "no MPI")
+    def test_damaged_parts(self):
+        job = ["quadruped", "--worlds", 12, "--steps", 10, "--every", 5, "--out", self.path("r.h5")]
+        self.ranks(3, *job)
+        chance = random.Random(36)
+        for name in ("r.h5", "r.h5.part0000", "r.h5.part0001", "r.h5.part0002"):
+            whole = content(self.path(name))
+            for k in range(3):
+                bad = bytearray(whole)
+                bad[chance.randrange(len(bad))] ^= 1 << chance.randrange(8)
+                with open(self.path(name), "wb") as file:
+                    file.write(bad)
+                done = (self.ranks(3, *job, "--resume", code=2) if k == 0 else
+                        run(RIGOR, "rollout", *job, "--resume"))
+                self.assertEqual(done.returncode, 2, done)
+                self.assertRegex(done.stderr, rf"(?m)^{re.escape(self.path(name))}: error: ")
+            with open(self.path(name), "wb") as file:
+                file.write(whole)
+        self.assertIn("0 of them in this run", self.ranks(3, *job, "--resume").stdout)
 
     @unittest.skipUnless(MPI, "no MPI")
     def test_ranks_that_see_other_files(self):
