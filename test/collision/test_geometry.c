@@ -200,6 +200,25 @@ static void test_hulls(void** state) {
     }
 }
 
+// Corners that rounding moved out of a plane, here by up to 1e-7 of the size, still bound one face.
+static void test_faces_are_merged(void** state) {
+    (void)state;
+    rgRandom random = {23};
+    for (int n = 0; n < 30; ++n) {
+        double scale = n % 3 == 0 ? 1e-3 : n % 3 == 1 ? 1 : 100;
+        rgTestShape s = {.kind = rg_shapeHull, .pointCount = 8};
+        for (int i = 0; i < 24; ++i) {
+            double corner = (i / 3 >> i % 3) & 1 ? 1 : -1;
+            s.points[i] = scale * (corner + rgRandom_Uniform(&random, -1e-7, 1e-7));
+        }
+        rgTestCreate(&s);
+        rgHullView v;
+        assert_true(rgGeometry_Hull(s.geometry, &v));
+        assert_int_equal(v.faceCount, 6);
+        rgTestDestroy(&s);
+    }
+}
+
 // Every allocation may fail; nothing leaks and nothing crashes.
 static void test_memory(void** state) {
     (void)state;
@@ -239,7 +258,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_sizes),    cmocka_unit_test(test_bad_hulls),
         cmocka_unit_test(test_bad_surfaces), cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_hulls),        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_hulls),        cmocka_unit_test(test_faces_are_merged),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

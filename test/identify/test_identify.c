@@ -386,6 +386,28 @@ static void test_joint(void** state) {
     rgDestroyModelDef(def);
 }
 
+// What lies beyond the bounds ends at them, and is said to.
+static void test_bounds(void** state) {
+    (void)state;
+    rgModelDef* def = Parse(pendulum);
+    Recorded recorded;
+    RecordAll(&recorded, def, 3, 60, 0);
+    rgParameterDef parameters[] = {Between("joint/hinge/damping", 0.03, 0.1),
+                                   Between("actuator/motor/gain", 0.5, 0.8),
+                                   Between("body/arm/com.x", 0.1, 0.2)};
+    rgIdentifyDef settings = DefOf(&recorded, parameters, 3);
+    rgIdentification* id = NULL;
+    assert_int_equal(rgIdentify(def, &settings, NULL, &id), rg_ok);
+    for (int i = 0; i < 2 && !Light(); ++i) {
+        rgParameterEstimate p = Estimate(id, i);
+        assert_true(p.atBound);
+        EXPECT_NEAR(p.value, i == 0 ? 0.03 : 0.8, 1e-5);
+    }
+    rgDestroyIdentification(id);
+    FreeAll(&recorded);
+    rgDestroyModelDef(def);
+}
+
 // The size of a body, which takes another model for every candidate, and gravity with it.
 static void test_size_and_gravity(void** state) {
     (void)state;
@@ -741,19 +763,13 @@ static void test_fields(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_slopes),
-        cmocka_unit_test(test_cube),
-        cmocka_unit_test(test_joint),
-        cmocka_unit_test(test_size_and_gravity),
-        cmocka_unit_test(test_recording),
-        cmocka_unit_test(test_mass_is_open),
-        cmocka_unit_test(test_ratio_is_found),
-        cmocka_unit_test(test_prior),
-        cmocka_unit_test(test_starts),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_columns),        cmocka_unit_test(test_slopes),
+        cmocka_unit_test(test_cube),           cmocka_unit_test(test_joint),
+        cmocka_unit_test(test_bounds),         cmocka_unit_test(test_size_and_gravity),
+        cmocka_unit_test(test_recording),      cmocka_unit_test(test_mass_is_open),
+        cmocka_unit_test(test_ratio_is_found), cmocka_unit_test(test_prior),
+        cmocka_unit_test(test_starts),         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -601,6 +601,13 @@ static void rgSpoilM(rgH5* h5) {
 static void rgSpoilN(rgH5* h5) {
     rgReplaceInt(h5, "fclib_local/W/n", 6);
 }
+static void rgSpoilContacts(rgH5* h5) { // one contact and a row more
+    static const int p[] = {0, 1, 2, 3, 4}, i[] = {0, 1, 2, 3};
+    static const double x[] = {1, 1, 1, 1};
+    rgH5_Remove(h5, "fclib_local/W");
+    rgPutMatrix(h5, "fclib_local/W", (rgRaw){-2, 4, 4, p, i, 5, 4, 4, x});
+    rgReplaceNumbers(h5, "fclib_local/vectors/q", x, 4);
+}
 static void rgSpoilIndex(rgH5* h5) {
     rgH5_Remove(h5, "fclib_local/W/i");
     rgH5_WriteInts(h5, "fclib_local/W/i", (int[]){0, 1, 0, 1, 3, 1, 2}, 7);
@@ -648,6 +655,7 @@ static void test_bad_files_are_explained(void** state) {
         {rgSpoilNzHuge, rg_errorFormat, "fclib_local/W/i has 7 numbers where 2000000000"},
         {rgSpoilM, rg_errorFormat, "fclib_local/W/m is -3"},
         {rgSpoilN, rg_errorFormat, "3 x 6, not square"},
+        {rgSpoilContacts, rg_errorFormat, "fclib_local: 4 contact rows are not a multiple of 3"},
         {rgSpoilIndex, rg_errorFormat, "fclib_local/W/i[4] is 3, outside 0..2"},
         {rgSpoilPointer, rg_errorFormat, "fclib_local/W/p[2] is 2, outside 5..7"},
         {rgSpoilPointerEnd, rg_errorFormat, "fclib_local/W/p[3] is 70"},

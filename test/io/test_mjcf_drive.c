@@ -135,6 +135,22 @@ static void test_damping_ratio(void** state) {
     rgParsed_Close(&f);
 }
 
+// The free length of a spring around a ball is that of the way around it: two tangents and an arc.
+static void test_free_length_around_a_ball(void** state) {
+    (void)state;
+    rgParsed f = rgParse(
+        "<mujoco><worldbody><geom name='ring' type='sphere' size='.1' contype='0' "
+        "conaffinity='0'/><site name='left' pos='-.3 0 .01'/><site name='top' pos='0 0 .2'/>"
+        "<body pos='0 0 0'><joint axis='0 1 0'/><geom size='.05' pos='.3 0 0' mass='1'/>"
+        "<site name='right' pos='.3 0 .01'/></body></worldbody><tendon>"
+        "<spatial name='over' stiffness='5'><site site='left'/>"
+        "<geom geom='ring' sidesite='top'/><site site='right'/></spatial></tendon></mujoco>");
+    double away = hypot(0.3, 0.01), tangent = sqrt(away * away - 0.1 * 0.1);
+    double arc = 0.1 * (PI - 2 * atan2(0.01, 0.3) - 2 * acos(0.1 / away));
+    EXPECT_NEAR(f.def->tendons[0].springReference, 2 * tangent + arc, 1e-12);
+    rgParsed_Close(&f);
+}
+
 // The force of a muscle is its scale over the acceleration that a unit of it gives to all joints
 // together.
 static void test_muscle_force(void** state) {
@@ -300,11 +316,17 @@ static void test_idle_actuators(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ignored),      cmocka_unit_test(test_equality),
-        cmocka_unit_test(test_actuators),    cmocka_unit_test(test_damping_ratio),
-        cmocka_unit_test(test_muscle_force), cmocka_unit_test(test_disabled_actuators),
-        cmocka_unit_test(test_flags),        cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_sensors),      cmocka_unit_test(test_idle_actuators),
+        cmocka_unit_test(test_ignored),
+        cmocka_unit_test(test_equality),
+        cmocka_unit_test(test_actuators),
+        cmocka_unit_test(test_damping_ratio),
+        cmocka_unit_test(test_free_length_around_a_ball),
+        cmocka_unit_test(test_muscle_force),
+        cmocka_unit_test(test_disabled_actuators),
+        cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_sensors),
+        cmocka_unit_test(test_idle_actuators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -338,6 +338,25 @@ static void test_fixed_bodies_are_merged(void** state) {
     rgDestroyModelDef(s.def);
 }
 
+// What is fixed to a kinematic body moves with it, not with the world nor with another body.
+static void test_kinematic_bodies_move(void** state) {
+    (void)state;
+    rgScene s = rgMakeScene();
+    rgShapeId cartShape, rackShape;
+    rgBodyId cart = rgScene_AddBody(&s, "cart", (rgBodyId){0}, &cartShape);
+    s.def->bodies[cart.index1 - 1].kinematic = true;
+    rgBodyId rack = rgScene_AddBody(&s, "rack", cart, &rackShape);
+    rgModel* model = rgCompileScene(&s);
+    assert_int_equal(rgModel_BodyLink(model, cart).moving.index1, cart.index1);
+    assert_int_equal(rgModel_BodyLink(model, rack).moving.index1, cart.index1);
+    EXPECT_NEAR(rgModel_BodyLink(model, cart).pose.p.z, 0, 1e-15);
+    EXPECT_NEAR(rgModel_BodyLink(model, rack).pose.p.z, 1, 1e-15);
+    assert_true(rgModel_ShapesMeet(model, rackShape, s.armShape));
+    assert_false(rgModel_ShapesMeet(model, rackShape, cartShape));
+    rgDestroyModel(model);
+    rgDestroyModelDef(s.def);
+}
+
 // Coordinates follow the tree, not the order of addition across branches.
 static void test_order_is_depth_first(void** state) {
     (void)state;
@@ -669,6 +688,7 @@ int main(void) {
         cmocka_unit_test(test_unphysical_moment_is_a_warning),
         cmocka_unit_test(test_sizes_names_and_views),
         cmocka_unit_test(test_fixed_bodies_are_merged),
+        cmocka_unit_test(test_kinematic_bodies_move),
         cmocka_unit_test(test_order_is_depth_first),
         cmocka_unit_test(test_filters),
         cmocka_unit_test(test_nested_static_assemblies),

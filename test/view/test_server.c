@@ -1,6 +1,7 @@
 // The viewer's server under attack: 200 connections at once that stall, send rubbish or behave.
 // Who behaves is served, the simulation makes the bits that it makes alone, and descriptors and
 // memory come back.
+#include "folder.h"
 #include "support.h"
 
 #include "rigor/rigor.h"
@@ -354,6 +355,32 @@ static void test_wrenches(void** state) {
     rgDestroyWorld(world);
 }
 
+// What is missing is an error, and nothing is shown instead of what was.
+static void test_recordings_that_are_missing(void** state) {
+    (void)state;
+    rgViewer* viewer = NULL;
+    rgRecording* recording = NULL;
+    rgRecorder* recorder = NULL;
+    rgWorld* world = rgMakeWorld();
+    rgPageDef page = rgDefaultPageDef();
+    rgRecorderDef def = rgDefaultRecorderDef();
+    def.path = rgTestPath("shown.h5");
+    assert_int_equal(rgCreateViewer(NULL, NULL, &viewer), rg_ok);
+    assert_int_equal(rgCreateRecorder(&def, world, NULL, &recorder), rg_ok);
+    assert_int_equal(rgRecorder_Add(recorder, world, NULL), rg_ok);
+    assert_int_equal(rgRecorder_Finish(recorder), rg_ok);
+    rgDestroyRecorder(recorder);
+    assert_int_equal(rgLoadRecording(rgTestPath("shown.h5"), NULL, NULL, &recording), rg_ok);
+    assert_int_equal(rgViewer_ShowRecording(viewer, NULL, NULL), rg_errorArgument);
+    assert_int_equal(rgViewer_ShowRecording(NULL, recording, NULL), rg_errorArgument);
+    page.cookie = 0;
+    assert_int_equal(rgViewer_ShowRecording(viewer, recording, &page), rg_errorArgument);
+    assert_int_equal(rgViewer_ShowRecording(viewer, recording, NULL), rg_ok);
+    rgDestroyRecording(recording);
+    rgDestroyViewer(viewer);
+    rgDestroyWorld(world);
+}
+
 int main(void) {
     if (!rgHasViewer()) {
         printf("skipped: rigor was built without the viewer\n");
@@ -364,9 +391,10 @@ int main(void) {
         cmocka_unit_test(test_ends_with_clients),
         cmocka_unit_test(test_commands_that_wait),
         cmocka_unit_test(test_wrenches),
+        cmocka_unit_test(test_recordings_that_are_missing),
     };
     assert_int_equal(rgLoadModel("quadruped", NULL, NULL, &rg_model), rg_ok);
-    int failures = cmocka_run_group_tests(tests, NULL, NULL);
+    int failures = cmocka_run_group_tests(tests, rgMakeTestFolder, rgRemoveTestFolder);
     rgDestroyModel(rg_model);
     return failures;
 }

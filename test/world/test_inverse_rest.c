@@ -2,6 +2,7 @@
 // the step found is found again, what the cones forbid is cut, and least squares use these rows
 // too.
 #include "inverse.h"
+#include "model/def.h"
 
 #define TORSION 0.05
 #define ROLLING 0.03
@@ -105,6 +106,63 @@ static void test_feasible_holds(void** state) {
     }
 }
 
+// A ball whose centre of mass is beside its middle, in a groove of two soft planes: each normal
+// force, which the gap gives, pushes along the other plane, and friction makes up for all of it.
+static void test_feasible_in_a_groove(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    for (int side = -1; side <= 1; side += 2) {
+        ScenePlane(&scene, 1, rgQuatFromAxisAngle(rgVec(0, 1, 0), side * atan2(0.6, 0.8)));
+    }
+    Solid ball = SolidOf(rg_shapeSphere, rgVec(0.1, 0, 0), 1, rgVec(0, 0, 0.125));
+    ball.material.mu = 1;
+    rgBodyId id = SceneFree(&scene, &ball);
+    scene.def->bodies[id.index1 - 1].inertia.center = rgVec(0.01, 0, -0.04);
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-12);
+    def.stiffness = 1e5;
+    def.damping = 2e3;
+    SceneMake(&scene, &def);
+    SceneRun(&scene, 3000);
+    assert_true(Largest(rgWorld_Velocities(scene.world, NULL), 6) < 1e-8);
+    double still[6] = {0};
+    rgInverseDef inverse = rgDefaultInverseDef();
+    inverse.feasible = true;
+    rgInverseResult result = Invert(&scene, &inverse, still);
+    EXPECT_NEAR(Missing(result), 0, 1e-4);
+    SceneEnd(&scene);
+}
+
+// A ball of three moments about a centre beside its middle rolls: the step that it makes takes no
+// force beside those of the contact.
+static void test_feasible_while_rolling(void** state) {
+    (void)state;
+    Scene scene = SceneStart();
+    ScenePlane(&scene, 1, rgQuatIdentity());
+    Solid ball = SolidOf(rg_shapeSphere, rgVec(0.1, 0, 0), 1, rgVec(0, 0, 0.1));
+    ball.material.mu = 1;
+    rgBodyId id = SceneFree(&scene, &ball);
+    rgInertia* inertia = &scene.def->bodies[id.index1 - 1].inertia;
+    inertia->center = rgVec(0.02, -0.01, 0.03);
+    inertia->moment = (rgSym3){.xx = 0.004, .yy = 0.006, .zz = 0.009};
+    rgWorldDef def = SceneWorldDef(1e-3, 1e-12);
+    SceneMake(&scene, &def);
+    double rolling[6] = {-0.5, -0.3, 0, 3, -5, 20}, next[6];
+    SceneSetVelocity(&scene, 0, 6, rolling);
+    SceneRun(&scene, 3);
+    size_t bytes = rgWorld_StateSize(scene.world);
+    void* saved = malloc(bytes);
+    assert_int_equal(rgWorld_Save(scene.world, saved, bytes), rg_ok);
+    SceneStep(&scene);
+    memcpy(next, rgWorld_Velocities(scene.world, NULL), sizeof(next));
+    assert_int_equal(rgWorld_Restore(scene.world, saved, bytes), rg_ok);
+    free(saved);
+    rgInverseDef inverse = rgDefaultInverseDef();
+    inverse.feasible = true;
+    rgInverseResult result = Invert(&scene, &inverse, next);
+    EXPECT_NEAR(Missing(result), 0, 1e-4);
+    SceneEnd(&scene);
+}
+
 // Spinning about the normal and at rest otherwise: torsion follows the spin, rolling stays open.
 static void test_spin_takes_torsion(void** state) {
     (void)state;
@@ -125,10 +183,9 @@ static void test_spin_takes_torsion(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_step_is_recovered),
-        cmocka_unit_test(test_excess_is_cut),
-        cmocka_unit_test(test_feasible_holds),
-        cmocka_unit_test(test_spin_takes_torsion),
+        cmocka_unit_test(test_step_is_recovered),      cmocka_unit_test(test_excess_is_cut),
+        cmocka_unit_test(test_feasible_holds),         cmocka_unit_test(test_feasible_in_a_groove),
+        cmocka_unit_test(test_feasible_while_rolling), cmocka_unit_test(test_spin_takes_torsion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

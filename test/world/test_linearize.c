@@ -31,6 +31,10 @@ static const char rgCube[] =
     HEAD "<body pos='0 0 0.1'><freejoint/><geom type='box' size='0.1 0.1 0.1' mass='1'/></body>"
          "</worldbody></mujoco>";
 
+static const char rgBrick[] =
+    HEAD "<body pos='0 0 0.1'><freejoint/><geom type='box' size='0.2 0.05 0.1' mass='1'/></body>"
+         "</worldbody></mujoco>";
+
 static const char rgBall[] =
     HEAD "<body pos='0 0 0.11'><freejoint/><geom type='sphere' size='0.1' mass='1'/></body>"
          "<body pos='1 0 0.32' euler='0.2 1.2 0'><freejoint/><geom type='capsule' size='0.1 0.2' "
@@ -251,6 +255,8 @@ STUDY(test_cube, rgCube, "cube", 2, .steps = 200, .least = 10)
 STUDY(test_cube_rebounds, rgCube, "cube that rebounds", 3, .steps = 200, .least = 10,
       .restitution = 0.5)
 STUDY(test_cube_on_springs, rgCube, "cube on springs", 1, 2e4, .steps = 200, .least = 10,
+      .increment = 1e-5)
+STUDY(test_brick_on_springs, rgBrick, "brick on springs", 3, 2e4, .steps = 200, .least = 5,
       .increment = 1e-5)
 STUDY(test_ball, rgBall, "balls", 1, .steps = 150, .least = 2)
 STUDY(test_leg, rgLeg, "leg", 1, .steps = 150, .least = 10)
@@ -672,6 +678,32 @@ static void test_finite(void** state) {
     }
 }
 
+// Trees that turn by a large part of a radian in a step have no derivatives of their bias.
+static void test_what_is_left_out_is_named(void** state) {
+    (void)state;
+    rgStudy study = {rgChain, "chain", 0, .steps = 1};
+    rgModel* model = NULL;
+    rgWorld* world = rgOpen(&study, &model);
+    const double speeds[] = {1, 300, 2000};
+    for (int k = 0; k < RG_COUNT(speeds); ++k) {
+        rgDerivatives d;
+        rgStart(world, &study, 1);
+        int n;
+        double v[64] = {0};
+        rgWorld_Velocities(world, &n);
+        v[n - 1] = speeds[k];
+        assert_int_equal(rgWorld_SetState(world, NULL, v), rg_ok);
+        assert_int_equal(rgWorld_Step(world, NULL), rg_ok);
+        assert_int_equal(rgWorld_Derivatives(world, NULL, &d), rg_ok);
+        assert_int_equal(d.frozen > 0, k > 0);
+        if (k > 0) {
+            assert_string_equal(d.frozenWhy, "trees that turn fast");
+        }
+    }
+    rgDestroyWorld(world);
+    rgDestroyModel(model);
+}
+
 static void test_refusals(void** state) {
     (void)state;
     rgModel* model = NULL;
@@ -719,16 +751,28 @@ static void test_refusals(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chain),         cmocka_unit_test(test_chain_euler),
-        cmocka_unit_test(test_tops),          cmocka_unit_test(test_cube),
-        cmocka_unit_test(test_cube_rebounds), cmocka_unit_test(test_cube_on_springs),
-        cmocka_unit_test(test_ball),          cmocka_unit_test(test_leg),
-        cmocka_unit_test(test_coupled),       cmocka_unit_test(test_loops),
-        cmocka_unit_test(test_heap),          cmocka_unit_test(test_leaning_box),
-        cmocka_unit_test(test_directions),    cmocka_unit_test(test_adjoint),
-        cmocka_unit_test(test_smoothed_ball), cmocka_unit_test(test_smoothed_limit),
-        cmocka_unit_test(test_advance),       cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_finite),        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_chain),
+        cmocka_unit_test(test_chain_euler),
+        cmocka_unit_test(test_tops),
+        cmocka_unit_test(test_cube),
+        cmocka_unit_test(test_cube_rebounds),
+        cmocka_unit_test(test_cube_on_springs),
+        cmocka_unit_test(test_brick_on_springs),
+        cmocka_unit_test(test_ball),
+        cmocka_unit_test(test_leg),
+        cmocka_unit_test(test_coupled),
+        cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_heap),
+        cmocka_unit_test(test_leaning_box),
+        cmocka_unit_test(test_directions),
+        cmocka_unit_test(test_adjoint),
+        cmocka_unit_test(test_smoothed_ball),
+        cmocka_unit_test(test_smoothed_limit),
+        cmocka_unit_test(test_advance),
+        cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_finite),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_what_is_left_out_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

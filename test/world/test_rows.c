@@ -1,6 +1,7 @@
 // Rows of the constraint problem, each against a law that no scheme can change: balances at rest,
 // slopes of couplings, thresholds, and what a body feels from all rows of a contact.
 #include "scene.h"
+#include "world/world.h"
 
 // ---- tendons and couplings
 
@@ -176,6 +177,28 @@ static void test_reaction_counts_all_rows(void** state) {
     }
 }
 
+// ---- lengths
+
+// Residuals compare rows of loops in metres per second (ncp.10): rows of points are, those of
+// turns are by the lever arm of what turns last, here to the far end of the second link.
+static void test_lengths_of_welds(void** state) {
+    (void)state;
+    Scene scene = SceneText(
+        "<mujoco><worldbody><body name='a'><freejoint/>"
+        "<geom type='sphere' size='0.05' mass='1'/>"
+        "<body name='b' pos='0.4 0 0'><joint axis='0 0 1'/>"
+        "<geom type='sphere' pos='0.2 0 0' size='0.05' mass='1'/></body></body></worldbody>"
+        "<equality><weld body1='a'/></equality></mujoco>",
+        NULL);
+    SceneStep(&scene);
+    const rgRows* rows = &scene.world->constraints.rows;
+    assert_int_equal(rows->rowCount, 6);
+    for (int r = 0; r < 6; ++r) {
+        EXPECT_NEAR(rows->length[r], r < 3 ? 1 : 0.65, 1e-12);
+    }
+    SceneEnd(&scene);
+}
+
 // ---- touch
 
 // A dumbbell on two balls: a sensor of a small radius feels the near ball alone.
@@ -230,6 +253,7 @@ int main(void) {
         cmocka_unit_test(test_restitution_threshold),
         cmocka_unit_test(test_warm_start_of_all_rows),
         cmocka_unit_test(test_reaction_counts_all_rows),
+        cmocka_unit_test(test_lengths_of_welds),
         cmocka_unit_test(test_touch_radius),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
