@@ -20,7 +20,7 @@ typedef struct rgDeriveOptions {
 typedef struct rgDeriveStats {
     int states, between, touching, frozen, redundant, inconsistent, compared, kinks;
     const char* frozenWhy;
-    double worst[4][2]; // by block of columns: of q+, of v+
+    double worst[4][3]; // by block of columns: of q+, of v+, of sensors
     double margin;
 } rgDeriveStats;
 
@@ -47,6 +47,8 @@ static int rgParseDerive(int argc, char** argv, rgDeriveOptions* options, int* c
          1e9},
         {"--forces", rg_optionFlag, &options->forces, "add columns for generalized forces", NULL,
          NULL, 0, 0},
+        {"--sensors", rg_optionFlag, &options->def.sensors,
+         "add rows for the sensors after the step", NULL, NULL, 0, 0},
         {"--held-gaps", rg_optionFlag, &options->def.heldGaps,
          "touching contacts have the slope of gaps that open", NULL, NULL, 0, 0},
         {"--smoothing", rg_optionNumber, &options->def.smoothing,
@@ -55,8 +57,8 @@ static int rgParseDerive(int argc, char** argv, rgDeriveOptions* options, int* c
         {"--check", rg_optionFlag, &options->check,
          "compare with differences of whole steps where no contact is between two modes", NULL,
          NULL, 0, 0},
-        {"--most", rg_optionNumber, &options->most, "largest relative difference of v+ that passes",
-         "X", NULL, 0, 1e300},
+        {"--most", rg_optionNumber, &options->most,
+         "largest relative difference of v+ and sensors that passes", "X", NULL, 0, 1e300},
         {"--increment", rg_optionNumber, &options->def.increment, "increment of the differences",
          "H", NULL, 1e-300, 1e300},
         {"--csv", rg_optionOutput, &options->csv, "write the matrices of the last state", "FILE",
@@ -70,10 +72,9 @@ static int rgParseDerive(int argc, char** argv, rgDeriveOptions* options, int* c
         .name = "rigor derive",
         .usage = "SCENE|FILE... [OPTIONS]",
         .summary =
-            "Derivatives of the new position and velocity of a step by position, velocity and\n"
-            "controls, through the exact contact law, at states along a simulation. Exit code 0, "
-            "or\n"
-            "1 when --check finds a difference, 2 for wrong options or files.\n\n"
+            "Derivatives of the new position and velocity of a step, and of sensors, by position,\n"
+            "velocity and controls, through the exact contact law, at states along a simulation.\n"
+            "Exit code 0, or 1 when --check finds a difference, 2 for wrong options or files.\n\n"
             "Examples:\n  rigor derive quadruped --key stand --steps 100 --check\n"
             "  rigor derive humanoid --csv AB.csv",
         .options = table,
@@ -107,8 +108,41 @@ static double rgBlockDifference(const rgDeriveJob* job, const rgDerivatives* d, 
     return most / size;
 }
 
+// The same of rows that have units of their own, but for those whose differences depend on the
+// increment.
+static double rgRowsDifference(const rgDeriveJob* job, const rgDerivatives* d, int first, int end,
+                               double* const x[3]) {
+    double worst = 0;
+    for (int i = 0; i < d->sensorCount; ++i) {
+        double apart = 0, bent = 0, size = RG_DERIVE_LEAST;
+        for (int j = first; j < end; ++j) {
+            int at = i * d->columnCount + j;
+            apart = fmax(apart, fabs(x[0][at] - x[1][at]));
+            bent = fmax(bent, fabs(x[1][at] - x[2][at]));
+            size = fmax(size, fabs(x[1][at]));
+        }
+        worst = bent > job->options.most * size ? worst : fmax(worst, apart / size);
+    }
+    return worst;
+}
+
+// Matrices of an answer, one after the other: of q+, of v+, of sensors.
+static size_t rgMatricesSize(const rgDeriveJob* job, const rgDerivatives* d) {
+    return (size_t)((2 * job->simulation.info.vCount + d->sensorCount) * d->columnCount);
+}
+
+static void rgCopyMatrices(const rgDeriveJob* job, const rgDerivatives* d, double* out) {
+    size_t count = (size_t)(job->simulation.info.vCount * d->columnCount);
+    memcpy(out, d->nextQ, count * sizeof(double));
+    memcpy(out + count, d->nextV, count * sizeof(double));
+    if (d->sensor != NULL) {
+        memcpy(out + 2 * count, d->sensor,
+               (size_t)(d->sensorCount * d->columnCount) * sizeof(double));
+    }
+}
+
 // Differences of whole steps, as matrices of their own.
-static bool rgDeriveJob_Difference(rgDeriveJob* job, double increment, double* q, double* v) {
+static bool rgDeriveJob_Difference(rgDeriveJob* job, double increment, double* out) {
     rgDerivativeDef def = job->options.def;
     rgDerivatives d;
     def.differences = true;
@@ -118,27 +152,23 @@ static bool rgDeriveJob_Difference(rgDeriveJob* job, double increment, double* q
         rgCli_Error("differences failed: %s", rgResult_Name(result));
         return false;
     }
-    size_t bytes = (size_t)(job->simulation.info.vCount * d.columnCount) * sizeof(double);
-    memcpy(q, d.nextQ, bytes);
-    memcpy(v, d.nextV, bytes);
+    rgCopyMatrices(job, &d, out);
     return true;
 }
 
 // Blocks of columns whose differences do not depend on their increment: no contact changes its mode
 // within. Gaps of zero have a kink by position.
 static bool rgDeriveJob_Compare(rgDeriveJob* job, const rgDerivatives* d) {
-    int count = job->simulation.info.vCount * d->columnCount;
-    double* x[6];
-    for (int k = 0; k < 6; ++k) {
-        x[k] = job->matrices + (size_t)k * (size_t)count;
+    size_t n = (size_t)(job->simulation.info.vCount * d->columnCount);
+    double *x[3], h = job->options.def.increment;
+    for (int k = 0; k < 3; ++k) { // that of the answer, then of both increments
+        x[k] = job->matrices + (size_t)k * rgMatricesSize(job, d);
     }
-    memcpy(x[0], d->nextQ, (size_t)count * sizeof(double));
-    memcpy(x[1], d->nextV, (size_t)count * sizeof(double));
-    double h = job->options.def.increment;
-    if (!rgDeriveJob_Difference(job, h, x[2], x[3]) ||
-        !rgDeriveJob_Difference(job, 2 * h, x[4], x[5])) {
+    rgCopyMatrices(job, d, x[0]);
+    if (!rgDeriveJob_Difference(job, h, x[1]) || !rgDeriveJob_Difference(job, 2 * h, x[2])) {
         return false;
     }
+    double* const sensors[3] = {x[0] + 2 * n, x[1] + 2 * n, x[2] + 2 * n};
     int firsts[5] = {d->positionColumn, d->velocityColumn, d->controlColumn, d->forceColumn,
                      d->columnCount};
     for (int k = 3; k >= 0; --k) {
@@ -146,24 +176,29 @@ static bool rgDeriveJob_Compare(rgDeriveJob* job, const rgDerivatives* d) {
     }
     for (int k = d->touching > 0; k < 4; ++k) {
         double* worst = job->stats.worst[k];
-        if (rgBlockDifference(job, d, firsts[k], firsts[k + 1], x[3], x[5]) > job->options.most) {
+        if (rgBlockDifference(job, d, firsts[k], firsts[k + 1], x[1] + n, x[2] + n) >
+            job->options.most) {
             job->stats.kinks += 1;
             continue;
         }
         for (int i = 0; i < 2; ++i) {
-            double apart = rgBlockDifference(job, d, firsts[k], firsts[k + 1], x[i], x[2 + i]);
-            worst[i] = fmax(worst[i], apart);
+            const double *a = x[0] + (size_t)i * n, *b = x[1] + (size_t)i * n;
+            worst[i] = fmax(worst[i], rgBlockDifference(job, d, firsts[k], firsts[k + 1], a, b));
         }
+        worst[2] = fmax(worst[2], rgRowsDifference(job, d, firsts[k], firsts[k + 1], sensors));
     }
     job->stats.compared += 1;
     return true;
 }
 
 static void rgWriteMatrices(const rgDeriveJob* job, const rgDerivatives* d) {
-    for (int m = 0; m < 2; ++m) {
-        const double* x = m == 0 ? d->nextQ : d->nextV;
-        for (int i = 0; i < job->simulation.info.vCount; ++i) {
-            fprintf(job->csv, "%s,%d", m == 0 ? "q" : "v", i);
+    static const char* const names[3] = {"q", "v", "sensor"};
+    const double* matrices[3] = {d->nextQ, d->nextV, d->sensor};
+    int n = job->simulation.info.vCount, counts[3] = {n, n, d->sensorCount};
+    for (int m = 0; m < 3; ++m) {
+        const double* x = matrices[m];
+        for (int i = 0; i < counts[m]; ++i) {
+            fprintf(job->csv, "%s,%d", names[m], i);
             for (int j = 0; j < d->columnCount; ++j) {
                 fprintf(job->csv, ",%.17g", x[i * d->columnCount + j]);
             }
@@ -196,8 +231,7 @@ static bool rgDeriveJob_Progress(rgDeriveJob* job, bool last) {
         return false;
     }
     if (job->matrices == NULL) {
-        size_t count = 6 * (size_t)(job->simulation.info.vCount * d.columnCount) + 1;
-        job->matrices = malloc(count * sizeof(double));
+        job->matrices = malloc((3 * rgMatricesSize(job, &d) + 1) * sizeof(double));
         if (job->matrices == NULL) {
             rgCli_Error("out of memory");
             return false;
@@ -238,7 +272,7 @@ static bool rgDeriveJob_Run(rgDeriveJob* job) {
 static bool rgDeriveJob_Passes(const rgDeriveJob* job) {
     double worst = 0;
     for (int k = 0; k < 4; ++k) {
-        worst = fmax(worst, job->stats.worst[k][1]);
+        worst = fmax(worst, fmax(job->stats.worst[k][1], job->stats.worst[k][2]));
     }
     return !job->options.check || worst <= job->options.most;
 }
@@ -258,10 +292,15 @@ static void rgPrintDerive(const rgDeriveJob* job) {
            "differences depend on the increment):\n",
            stats->compared, job->options.def.increment, stats->kinks);
     for (int k = 0; k < (job->options.forces ? 4 : 3); ++k) {
-        printf("  by %-8s  q+ %.2g  v+ %.2g\n", rgBlockNames[k], stats->worst[k][0],
+        printf("  by %-8s  q+ %.2g  v+ %.2g", rgBlockNames[k], stats->worst[k][0],
                stats->worst[k][1]);
+        if (job->options.def.sensors) {
+            printf("  sensors %.2g", stats->worst[k][2]);
+        }
+        putchar('\n');
     }
-    printf("%s: v+ within %g\n", rgDeriveJob_Passes(job) ? "agrees" : "DIFFERS", job->options.most);
+    printf("%s: v+%s within %g\n", rgDeriveJob_Passes(job) ? "agrees" : "DIFFERS",
+           job->options.def.sensors ? " and sensors" : "", job->options.most);
 }
 
 static void rgPrintDeriveJson(const rgDeriveJob* job) {
@@ -282,6 +321,10 @@ static void rgPrintDeriveJson(const rgDeriveJob* job) {
         rgJson_Number(&json, name, stats->worst[k][0]);
         snprintf(name, sizeof(name), "by_%s_v", rgBlockNames[k]);
         rgJson_Number(&json, name, stats->worst[k][1]);
+        snprintf(name, sizeof(name), "by_%s_sensors", rgBlockNames[k]);
+        if (job->options.def.sensors) {
+            rgJson_Number(&json, name, stats->worst[k][2]);
+        }
     }
     rgJson_EndObject(&json);
 }

@@ -160,7 +160,8 @@ static void rgTime(rgStudy* study, rgDerivatives* d) {
     }
     for (int r = 0; r < study->repeat && rgSave(study); ++r) {
         double begin = rgNow();
-        rgWorld_Adjoint(study->world, NULL, bars, bars + n, bars + 2 * n, NULL);
+        rgWorld_Adjoint(study->world, NULL, &(rgStepGradient){.qBar = bars, .vBar = bars + n},
+                        bars + 2 * n, NULL);
         double middle = rgNow();
         rgResult result = rgWorld_Derivatives(study->world, NULL, d);
         double end = rgNow();

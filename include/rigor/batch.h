@@ -186,13 +186,21 @@ RG_API uint64_t rgRandomBits(uint64_t seed, uint64_t index);
 RG_API double rgRandomUnit(uint64_t seed, uint64_t index);   ///< uniform in [0, 1)
 RG_API double rgRandomNormal(uint64_t seed, uint64_t index); ///< mean 0, variance 1
 
-/// rgWorld_Derivatives() of all worlds, on all threads: worldCount x vCount x columns each; NULL
-/// for matrices that are not wanted. answers, one per world, or NULL: counts, without matrices.
-/// Rows of worlds that are left out, or that fail and stop, stay as they were. The def must not
-/// advance.
-RG_API rgResult rgBatch_Derivatives(rgBatch* batch, const rgDerivativeDef* def, double* nextQ,
-                                    double* nextV, rgDerivatives* answers, const rgWorldMask* mask);
-/// rgWorld_Adjoint() likewise: qBar and vBar worldCount x vCount, out worldCount x columns.
-RG_API rgResult rgBatch_Adjoint(rgBatch* batch, const rgDerivativeDef* def, const double* qBar,
-                                const double* vBar, double* out, rgDerivatives* answers,
+/// Matrices of all worlds: worldCount times those of rgDerivatives. NULL: not wanted.
+typedef struct rgBatchMatrices {
+    double* nextQ;     ///< worldCount x vCount x columns
+    double* nextV;     ///< worldCount x vCount x columns
+    double* nextTrend; ///< worldCount x 2 vCount x columns, with rg_byTrend
+    double* sensor;    ///< worldCount x rgModel_SensorNumbers() x columns, with sensors of the def
+} rgBatchMatrices;
+
+/// rgWorld_Derivatives() of all worlds, on all threads. answers, one per world, or NULL: counts,
+/// without matrices. Rows of worlds that are left out, or that fail and stop, stay as they were.
+/// The def must not advance.
+RG_API rgResult rgBatch_Derivatives(rgBatch* batch, const rgDerivativeDef* def,
+                                    const rgBatchMatrices* matrices, rgDerivatives* answers,
+                                    const rgWorldMask* mask);
+/// rgWorld_Adjoint() likewise: gradients worldCount x theirs, out worldCount x columns.
+RG_API rgResult rgBatch_Adjoint(rgBatch* batch, const rgDerivativeDef* def,
+                                const rgStepGradient* gradient, double* out, rgDerivatives* answers,
                                 const rgWorldMask* mask);

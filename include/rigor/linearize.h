@@ -10,6 +10,9 @@ typedef enum rgBy {
     rg_byControl = 4,     ///< one per actuator
     rg_byForce = 8,       ///< generalized forces of rgWorld_SetForce(): vCount
     rg_byParameters = 16, ///< those of the def
+    rg_byTrend = 32,      ///< what the state holds of the steps before beside q and v: half of the
+                     ///< change of v that is foreseen, then the last change, vCount each, in step
+                     ///< coordinates, rates of free and ball joints in axes of the parent
 } rgBy;
 
 /// A number of the model.
@@ -45,6 +48,7 @@ typedef struct rgDerivativeDef {
                       ///< about so much: those that are about to touch are felt, as far as
                       ///< rgWorldDef.margin, and those that slide may stick. 0: the exact law
     bool impulses;    ///< rgDerivatives.impulse as well
+    bool sensors;     ///< rgDerivatives.sensor as well
     bool advance;     ///< take the step that is differentiated; otherwise the state stays
     bool differences; ///< central differences of whole steps, nothing else: a second opinion
     double increment; ///< of the differences; 1e-6 by default
@@ -56,11 +60,15 @@ typedef struct rgDerivativeDef {
 /// No number is ever NaN or infinite.
 typedef struct rgDerivatives {
     int columnCount;
-    int positionColumn, velocityColumn, controlColumn, forceColumn, parameterColumn; ///< first; -1
-    const double* nextQ;   ///< vCount x columnCount
-    const double* nextV;   ///< vCount x columnCount
-    const double* impulse; ///< rowCount x columnCount, of the rows of rgWorld_Problem()
-    int rowCount;
+    int positionColumn, velocityColumn, controlColumn, forceColumn, parameterColumn,
+        trendColumn;         ///< first; -1
+    const double* nextQ;     ///< vCount x columnCount
+    const double* nextV;     ///< vCount x columnCount
+    const double* nextTrend; ///< 2 vCount x columnCount, with rg_byTrend: products of the matrices
+                             ///< of several steps have no error with it
+    const double* impulse;   ///< rowCount x columnCount, of the rows of rgWorld_Problem()
+    const double* sensor;    ///< sensorCount x columnCount, of rgWorld_Sensors() after the step
+    int rowCount, sensorCount;
     int betweenModes; ///< rows at a kink of the contact law: one of two answers was chosen
     int touching;     ///< rows whose gap is zero, where columns by position have a kink: they are
                       ///< those of a gap that is closed, or with heldGaps of one that opens
@@ -83,11 +91,20 @@ RG_API int rgModel_DerivativeColumns(const rgModel* model, const rgDerivativeDef
 RG_API rgResult rgWorld_Derivatives(rgWorld* world, const rgDerivativeDef* def,
                                     rgDerivatives* derivatives);
 
-/// The transpose: from a gradient by the new position and velocity (NULL: zero), in the conventions
-/// of nextQ and nextV, to that by the columns, which out gets, as many as
-/// columnCount of rgWorld_Derivatives(). The derivatives may be NULL; their matrices are.
-RG_API rgResult rgWorld_Adjoint(rgWorld* world, const rgDerivativeDef* def, const double* qBar,
-                                const double* vBar, double* out, rgDerivatives* derivatives);
+/// A gradient by what a step leads to. NULL: zero.
+typedef struct rgStepGradient {
+    const double* qBar;      ///< by the new position, in the conventions of nextQ: vCount
+    const double* vBar;      ///< by the new velocity: vCount
+    const double* trendBar;  ///< in the conventions of nextTrend: 2 vCount
+    const double* sensorBar; ///< by sensors after the step, rgModel_SensorNumbers(): as slow as matrices
+} rgStepGradient;
+
+/// The transpose: from a gradient by what the step leads to, to that by the columns, which out
+/// gets, as many as columnCount of rgWorld_Derivatives(). The derivatives may be NULL; their
+/// matrices are.
+RG_API rgResult rgWorld_Adjoint(rgWorld* world, const rgDerivativeDef* def,
+                                const rgStepGradient* gradient, double* out,
+                                rgDerivatives* derivatives);
 
 /// The change of the new position and velocity, vCount each, along one direction of the columns, on
 /// the side that it leads to: at a kink, where a contact is about to open, to close, to stick or to

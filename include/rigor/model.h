@@ -591,6 +591,8 @@ RG_API const rgActuatorDef* rgModel_Actuator(const rgModel* model, rgActuatorId 
 RG_API const rgEqualityDef* rgModel_Equality(const rgModel* model, rgEqualityId id);
 RG_API const rgSensorDef* rgModel_Sensor(const rgModel* model, rgSensorId id);
 RG_API const rgKeyDef* rgModel_Key(const rgModel* model, rgKeyId id); ///< arrays are complete
+/// Numbers that all sensors have together, as many as rgWorld_Sensors().
+RG_API int rgModel_SensorNumbers(const rgModel* model);
 
 /// Look-up by name; null when there is none. Every body is a frame of its name, unless the
 /// definition has a frame of that name.

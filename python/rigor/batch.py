@@ -172,14 +172,17 @@ class Batch(LiveArrays):
         del keep
 
     def derivatives(self, by: By = ("q", "v", "ctrl"), mask: Any = None, *, held_gaps: bool = False,
-                    smoothing: float = 0) -> Derivatives:
+                    smoothing: float = 0, sensors: bool = False) -> Derivatives:
         """`World.derivatives()` of all worlds, or those of a mask, on all threads: (count, nv, columns)."""
-        return batch_derivatives(self, Columns(self.model, by, heldGaps=held_gaps, smoothing=smoothing), mask)
+        columns = Columns(self.model, by, heldGaps=held_gaps, smoothing=smoothing, sensors=sensors)
+        return batch_derivatives(self, columns, mask)
 
     def vjp(self, q_bar: Any = None, v_bar: Any = None, by: By = ("q", "v", "ctrl"), mask: Any = None, *,
-            held_gaps: bool = False, smoothing: float = 0) -> Dict[str, np.ndarray]:
-        """`World.vjp()` of all worlds: q_bar and v_bar (count, nv)."""
-        return batch_vjp(self, Columns(self.model, by, heldGaps=held_gaps, smoothing=smoothing), q_bar, v_bar, mask)
+            trend_bar: Any = None, sensor_bar: Any = None, held_gaps: bool = False,
+            smoothing: float = 0) -> Dict[str, np.ndarray]:
+        """`World.vjp()` of all worlds: q_bar and v_bar (count, nv), trend_bar and sensor_bar likewise."""
+        columns = Columns(self.model, by, heldGaps=held_gaps, smoothing=smoothing)
+        return batch_vjp(self, columns, (q_bar, v_bar, trend_bar, sensor_bar), mask)
 
     def tape(self, ctrl: Any = None, steps: Optional[int] = None, every: int = 1, by: By = (), *,
              held_gaps: bool = False, smoothing: float = 0) -> Tape:

@@ -26,10 +26,11 @@ class Derivatives:
     """The linear model of a step.
 
     `q` and `v` are the changes of the new position (as a small velocity, `Model.difference()`) and of the
-    new velocity, (nv, columns) or (count, nv, columns) of a batch. `columns` says which are whose:
-    `d.v[:, d.columns["ctrl"]]`. Counts, per world of a batch: `between_modes`, `touching`, `inconsistent`,
-    `redundant`, `frozen`; `frozen_why` names the first term that was left out, `margin` is the relative
-    distance of the nearest contact from another mode.
+    new velocity, (nv, columns) or (count, nv, columns) of a batch; `sensor` those of `World.sensors` after the
+    step, (sensor numbers, columns), `trend` (2 nv, columns), `impulse`, where they are wanted. `columns` says
+    which are whose: `d.v[:, d.columns["ctrl"]]`. Counts, per world of a batch: `between_modes`, `touching`,
+    `inconsistent`, `redundant`, `frozen`; `frozen_why` names the first term that was left out, `margin` is the
+    relative distance of the nearest contact from another mode.
     """
 
     def __init__(self, columns: Dict[str, slice], q: np.ndarray, v: np.ndarray, answers: List[Any],
@@ -43,16 +44,19 @@ class Derivatives:
         why = [ffi.string(a.frozenWhy).decode() if a.frozenWhy != ffi.NULL else None for a in answers]
         self.frozen_why: Any = why if stacked else why[0]
         self.impulse: Optional[np.ndarray] = None
+        self.sensor: Optional[np.ndarray] = None
+        self.trend: Optional[np.ndarray] = None
 
     def __repr__(self) -> str:
         return f"<rigor.Derivatives by {', '.join(self.columns)}, {self.v.shape}>"
 
 
 class Columns:
-    """What to differentiate by, as rgDerivativeDef: blocks "q", "v", "ctrl", "force", then numbers of the
-    model, "KIND:PART": mass:BODY, inertia:BODY:0 to :9, friction:SHAPE, restitution:SHAPE, damping:JOINT,
-    stiffness:JOINT, armature:JOINT, dry_friction:JOINT, kp:ACTUATOR, kd:ACTUATOR, gain:ACTUATOR; friction and
-    restitution alone are those of all pairs."""
+    """What to differentiate by, as rgDerivativeDef: blocks "q", "v", "ctrl", "force", numbers of the
+    model, then "trend": what the state holds of the steps before. Numbers are "KIND:PART": mass:BODY,
+    inertia:BODY:0 to :9, friction:SHAPE, restitution:SHAPE, damping:JOINT, stiffness:JOINT, armature:JOINT,
+    dry_friction:JOINT, kp:ACTUATOR, kd:ACTUATOR, gain:ACTUATOR; friction and restitution alone are those of all
+    pairs."""
 
     def __init__(self, model: Any, by: By, **options: Any) -> None:
         names = (by,) if isinstance(by, str) else tuple(by)
@@ -61,7 +65,9 @@ class Columns:
         for name, flag in _BLOCKS:
             if name in names:
                 self.c.by |= getattr(lib, flag)
-        quantities = [name for name in names if name not in dict(_BLOCKS)]
+        trend = ["trend"] if "trend" in names else []
+        self.c.by |= lib.rg_byTrend if trend else 0
+        quantities = [name for name in names if name not in dict(_BLOCKS) and name not in trend]
         if len(set(names)) != len(names):
             raise ArgumentError(f"by={names!r} has a name twice")
         if quantities:
@@ -70,10 +76,10 @@ class Columns:
             self.c.parameters, self.c.parameterCount = self._parameters, len(quantities)
         for name, value in options.items():
             setattr(self.c, name, value)
-        widths = {"q": model.nv, "v": model.nv, "ctrl": model.nu, "force": model.nv}
+        widths = {"q": model.nv, "v": model.nv, "ctrl": model.nu, "force": model.nv, "trend": 2 * model.nv}
         self.slices: Dict[str, slice] = {}
         self.count = 0
-        for name in [n for n, _ in _BLOCKS if n in names] + quantities:
+        for name in [n for n, _ in _BLOCKS if n in names] + quantities + trend:
             width = widths.get(name, 1)
             self.slices[name] = slice(self.count, self.count + width)
             self.count += width
@@ -82,7 +88,8 @@ class Columns:
     def _quantity(model: Any, name: str) -> Dict[str, int]:
         kind, *rest = name.split(":")
         if kind not in _QUANTITIES:
-            raise ArgumentError(f"by: '{name}' is none of " + ", ".join([n for n, _ in _BLOCKS] + sorted(_QUANTITIES)))
+            known = [n for n, _ in _BLOCKS] + sorted(_QUANTITIES) + ["trend"]
+            raise ArgumentError(f"by: '{name}' is none of " + ", ".join(known))
         flag, part = _QUANTITIES[kind]
         element = 0
         if kind == "inertia":
@@ -108,16 +115,30 @@ def world_derivatives(world: Any, columns: Columns) -> Derivatives:
                         numbers(out.nextV, count).reshape(shape), [out[0]], False)
         if out.impulse != ffi.NULL:
             d.impulse = numbers(out.impulse, out.rowCount * shape[1]).reshape(out.rowCount, shape[1])
+        if columns.c.sensors:
+            d.sensor = numbers(out.sensor, out.sensorCount * shape[1]).reshape(out.sensorCount, shape[1])
+        if out.nextTrend != ffi.NULL:
+            d.trend = numbers(out.nextTrend, 2 * count).reshape(2 * model.nv, shape[1])
     return d
 
 
-def world_vjp(world: Any, columns: Columns, q_bar: Any, v_bar: Any) -> Dict[str, np.ndarray]:
-    bars = [_bar(b, (world.model.nv,), name) for b, name in ((q_bar, "q_bar"), (v_bar, "v_bar"))]
+def _gradient(shape: Tuple[int, ...], nv: int, sensors: int, bars: Sequence[Any]) -> Tuple[Any, List[np.ndarray]]:
+    """rgStepGradient, and what it points to."""
+    c, keep = ffi.new("rgStepGradient*"), []
+    for name, value, count in zip(("q_bar", "v_bar", "trend_bar", "sensor_bar"), bars, (nv, nv, 2 * nv, sensors)):
+        if value is not None:
+            keep.append(_bar(value, shape + (count,), name))
+            field = name.replace("_b", "B")
+            setattr(c, field, pointer(keep[-1]) if keep[-1].size else ffi.new("double[1]"))
+    return c, keep
+
+
+def world_vjp(world: Any, columns: Columns, bars: Sequence[Any]) -> Dict[str, np.ndarray]:
+    gradient, keep = _gradient((), world.model.nv, world.model.sensor_size, bars)
     out = np.zeros(columns.count)
     with world._guard as c:
-        result = lib.rgWorld_Adjoint(c, columns.c, pointer(bars[0]), pointer(bars[1]),
-                                     ffi.from_buffer("double[]", out) if out.size else ffi.new("double[1]"), ffi.NULL)
-        check(result, "gradient")
+        check(lib.rgWorld_Adjoint(c, columns.c, gradient, _to(out), ffi.NULL), "gradient")
+    del keep
     return {name: out[place] for name, place in columns.slices.items()}
 
 
@@ -135,23 +156,28 @@ def world_jvp(world: Any, directions: Dict[str, Any]) -> Tuple[np.ndarray, np.nd
 def batch_derivatives(batch: Any, columns: Columns, mask: Any) -> Derivatives:
     shape = (batch.count, batch.model.nv, columns.count)
     q, v = np.zeros(shape), np.zeros(shape)
+    sensor = np.zeros((batch.count, batch.model.sensor_size if columns.c.sensors else 0, columns.count))
+    trend = np.zeros((batch.count, 2 * batch.model.nv if "trend" in columns.slices else 0, columns.count))
+    matrices = ffi.new("rgBatchMatrices*", {"nextQ": _to(q), "nextV": _to(v), "nextTrend": _to(trend),
+                                            "sensor": _to(sensor)})
     answers = ffi.new("rgDerivatives[]", batch.count)
     c_mask, keep = batch._mask(mask)
     with batch._guard as c:
-        check(lib.rgBatch_Derivatives(c, columns.c, _to(q), _to(v), answers, c_mask), "derivatives")
+        check(lib.rgBatch_Derivatives(c, columns.c, matrices, answers, c_mask), "derivatives")
     del keep
-    return Derivatives(columns.slices, q, v, list(answers), True)
+    d = Derivatives(columns.slices, q, v, list(answers), True)
+    d.sensor = sensor if columns.c.sensors else None
+    d.trend = trend if "trend" in columns.slices else None
+    return d
 
 
-def batch_vjp(batch: Any, columns: Columns, q_bar: Any, v_bar: Any, mask: Any) -> Dict[str, np.ndarray]:
-    shape = (batch.count, batch.model.nv)
-    bars = [_bar(b, shape, name) for b, name in ((q_bar, "q_bar"), (v_bar, "v_bar"))]
+def batch_vjp(batch: Any, columns: Columns, bars: Sequence[Any], mask: Any) -> Dict[str, np.ndarray]:
+    gradient, kept = _gradient((batch.count,), batch.model.nv, batch.model.sensor_size, bars)
     out = np.zeros((batch.count, columns.count))
     c_mask, keep = batch._mask(mask)
     with batch._guard as c:
-        check(lib.rgBatch_Adjoint(c, columns.c, pointer(bars[0]), pointer(bars[1]), _to(out), ffi.NULL, c_mask),
-              "gradient")
-    del keep
+        check(lib.rgBatch_Adjoint(c, columns.c, gradient, _to(out), ffi.NULL, c_mask), "gradient")
+    del keep, kept
     return {name: out[:, place] for name, place in columns.slices.items()}
 
 
@@ -160,7 +186,7 @@ def _to(array: np.ndarray) -> Any:
 
 
 def _bar(value: Any, shape: Tuple[int, ...], name: str) -> np.ndarray:
-    array = np.zeros(shape) if value is None else np.ascontiguousarray(value, dtype=np.float64)
+    array = np.ascontiguousarray(value, dtype=np.float64)
     if array.shape != shape:
         raise ArgumentError(f"{name} must have shape {shape}, not {array.shape}")
     if not np.isfinite(array).all():

@@ -165,6 +165,11 @@ class Model:
         return self.names("sensor")
 
     @property
+    def sensor_size(self) -> int:
+        """Numbers that all sensors have together."""
+        return int(lib.rgModel_SensorNumbers(self._model))
+
+    @property
     def key_names(self) -> Tuple[str, ...]:
         return self.names("key")
 

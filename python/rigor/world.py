@@ -444,34 +444,39 @@ class World(LiveArrays):
     # ---- derivatives of the next step
 
     def derivatives(self, by: By = ("q", "v", "ctrl"), *, held_gaps: bool = False, smoothing: float = 0,
-                    impulses: bool = False, advance: bool = False, differences: bool = False,
-                    increment: float = 1e-6) -> Derivatives:
+                    impulses: bool = False, sensors: bool = False, advance: bool = False,
+                    differences: bool = False, increment: float = 1e-6) -> Derivatives:
         """Derivatives of the position and velocity after the next step, through the exact contact law.
 
         by: "q", "v", "ctrl", "force", and numbers of the model such as "mass:trunk", "friction",
         "friction:floor", "inertia:trunk:0" to ":9", "damping:hip", "stiffness:hip", "armature:hip",
-        "dry_friction:hip", "kp:servo", "kd:servo", "gain:servo". held_gaps: touching contacts have the slope of
-        gaps that open. smoothing: a speed [m/s] over which contacts go from one mode to another, so that those
-        that are about to touch are felt; 0: the exact law. advance: take that step as well. differences: central
-        differences of whole steps instead, a second opinion.
+        "dry_friction:hip", "kp:servo", "kd:servo", "gain:servo"; "trend" for what the state holds of the steps
+        before (rg_byTrend), which products over several steps need. sensors: those of `sensors` as well.
+        held_gaps: touching contacts have the slope of gaps that open. smoothing: a speed [m/s] over which
+        contacts go from one mode to another, so that those that are about to touch are felt; 0: the exact law.
+        advance: take that step as well. differences: central differences of whole steps instead, a second opinion.
         """
         columns = Columns(self.model, by, heldGaps=held_gaps, smoothing=smoothing, impulses=impulses,
-                          advance=advance, differences=differences, increment=increment)
+                          sensors=sensors, advance=advance, differences=differences, increment=increment)
         return world_derivatives(self, columns)
 
-    def linearize(self, **options: Any) -> Tuple[np.ndarray, np.ndarray]:
+    def linearize(self, trend: bool = False, **options: Any) -> Tuple[np.ndarray, np.ndarray]:
         """A (2 nv, 2 nv) and B (2 nv, nu): the change of (q, v) after the next step by that before and by ctrl.
-        Options as in `derivatives()`."""
-        d = self.derivatives(("q", "v", "ctrl"), **options)
-        both = np.concatenate([d.q, d.v])
-        return both[:, :2 * self.model.nv], both[:, 2 * self.model.nv:]
+        trend: (4 nv, 4 nv) and (4 nv, nu), of (q, v, trend), whose products over several steps are exact. Options
+        as in `derivatives()`."""
+        d = self.derivatives(("q", "v", "ctrl") + (("trend",) if trend else ()), **options)
+        rows = np.concatenate([d.q, d.v] + ([d.trend] if trend else []))
+        names = ("q", "v", "trend") if trend else ("q", "v")
+        return np.concatenate([rows[:, d.columns[name]] for name in names], axis=1), rows[:, d.columns["ctrl"]]
 
-    def vjp(self, q_bar: Any = None, v_bar: Any = None, by: By = ("q", "v", "ctrl"), *, held_gaps: bool = False,
-            smoothing: float = 0, advance: bool = False) -> Dict[str, np.ndarray]:
+    def vjp(self, q_bar: Any = None, v_bar: Any = None, by: By = ("q", "v", "ctrl"), *, trend_bar: Any = None,
+            sensor_bar: Any = None, held_gaps: bool = False, smoothing: float = 0,
+            advance: bool = False) -> Dict[str, np.ndarray]:
         """Gradients by the state before the next step, and by ctrl, of a number with gradient q_bar (nv,), by a
-        small velocity, and v_bar (nv,) after it: one per name in `by`."""
+        small velocity, v_bar (nv,), trend_bar (2 nv,) and sensor_bar, as long as `sensors`, after it: one per name
+        in `by`."""
         columns = Columns(self.model, by, heldGaps=held_gaps, smoothing=smoothing, advance=advance)
-        return world_vjp(self, columns, q_bar, v_bar)
+        return world_vjp(self, columns, (q_bar, v_bar, trend_bar, sensor_bar))
 
     def jvp(self, **directions: Any) -> Tuple[np.ndarray, np.ndarray]:
         """Changes of the new position, as a small velocity, and of the new velocity along one direction:

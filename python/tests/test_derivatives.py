@@ -53,6 +53,46 @@ def test_gradient(pendulum):
         assert np.allclose(g[name], bars[0] @ d.q[:, place] + bars[1] @ d.v[:, place], rtol=0, atol=1e-12)
 
 
+SENSING = PENDULUM.replace(b"</mujoco>", b"<sensor><jointpos joint='a'/><framelinvel objtype='body' objname='arm'/>"
+                           b"<actuatorfrc actuator='m'/></sensor></mujoco>")
+
+
+def test_sensors():
+    model = rigor.parse(SENSING, "sensing.xml")
+    assert model.sensor_size == 5
+    world = start(model)
+    d = world.derivatives(sensors=True)
+    assert d.sensor.shape == (5, 2 * model.nv + 1)
+    assert apart(d.sensor, world.derivatives(sensors=True, differences=True).sensor) < 1e-6
+    assert apart(d.sensor[0], d.q[0]) < 1e-9 and d.sensor[4, -1] == pytest.approx(1)
+    bar = np.arange(5.0)
+    g = world.vjp(sensor_bar=bar)
+    np.testing.assert_allclose(np.concatenate(list(g.values())), bar @ d.sensor, atol=1e-12)
+    batch = rigor.Batch(model, 2)
+    assert (batch.derivatives(sensors=True).sensor[1] == rigor.World(model).derivatives(sensors=True).sensor).all()
+    g = batch.vjp(sensor_bar=np.ones((2, 5)))
+    assert (g["q"][0] == rigor.World(model).vjp(sensor_bar=np.ones(5))["q"]).all()
+    with pytest.raises(rigor.ArgumentError, match="sensor_bar"):
+        world.vjp(sensor_bar=np.zeros(4))
+
+
+def test_products(quadruped):
+    """Products of A with the trend are the derivative of many steps by the first velocity."""
+    def roll(v, steps=15):
+        world = rigor.World(quadruped, key="stand", tolerance=1e-12)
+        world.v[:] = v
+        product = np.eye(4 * quadruped.nv)
+        for _ in range(steps):
+            product = world.linearize(trend=True, advance=True)[0] @ product
+        return world.v.copy(), product[quadruped.nv:2 * quadruped.nv, quadruped.nv:2 * quadruped.nv]
+
+    v = 0.15 * np.cos(np.arange(quadruped.nv))
+    by_v, h = roll(v)[1], 1e-6
+    for i in (2, 7, 12):
+        ends = [roll(v + s * h * np.eye(quadruped.nv)[i])[0] for s in (1, -1)]
+        np.testing.assert_allclose((ends[0] - ends[1]) / (2 * h), by_v[:, i], atol=1e-6 * abs(by_v).max())
+
+
 def test_refused(pendulum):
     world = start(pendulum)
     for by, text in ((("q", "speed"), "none of"), (("q", "q"), "twice"), ("mass", "needs a body"), ("mass:leg", "leg"),
@@ -151,19 +191,19 @@ def test_tape(quadruped):
     bars = rng.normal(size=(2, 9, quadruped.nv))
     tape = worlds[0].tape(controls, every=4, by=("friction", "mass:trunk"))
     g = tape.vjp(*bars)
-    by, steps = ("q", "v", "ctrl", "friction", "mass:trunk"), []
+    by, steps = ("q", "v", "ctrl", "friction", "mass:trunk", "trend"), []
     for i, ctrl in enumerate(controls):
         worlds[1].ctrl = ctrl
         steps.append(worlds[1].derivatives(by, advance=True))
         assert (worlds[1].q == tape.q[i + 1]).all() and (worlds[1].v == tape.v[i + 1]).all()
     assert worlds[0].hash() == worlds[1].hash() and tape.nbytes > 0
-    q_bar, v_bar, sums = np.zeros(quadruped.nv), np.zeros(quadruped.nv), np.zeros(2)
+    q_bar, v_bar, trend_bar, sums = np.zeros(quadruped.nv), np.zeros(quadruped.nv), np.zeros(2 * quadruped.nv), 0
     for i in reversed(range(9)):
         d = steps[i]
-        out = (q_bar + bars[0, i]) @ d.q + (v_bar + bars[1, i]) @ d.v
+        out = (q_bar + bars[0, i]) @ d.q + (v_bar + bars[1, i]) @ d.v + trend_bar @ d.trend
         assert np.allclose(g["ctrl"][i], out[d.columns["ctrl"]], rtol=0, atol=1e-10 * abs(out).max())
-        q_bar, v_bar = out[d.columns["q"]], out[d.columns["v"]]
-        sums += [out[d.columns["friction"]][0], out[d.columns["mass:trunk"]][0]]
+        q_bar, v_bar, trend_bar = (out[d.columns[name]] for name in ("q", "v", "trend"))
+        sums = sums + out[[d.columns["friction"].start, d.columns["mass:trunk"].start]]
     scale = abs(q_bar).max()
     assert np.allclose(g["q"], q_bar, rtol=0, atol=1e-10 * scale)
     assert np.allclose(g["v"], v_bar, rtol=0, atol=1e-10 * scale)

@@ -6,21 +6,21 @@
 typedef struct rgBatchSlopes {
     const rgDerivativeDef* def;
     int columnCount;
-    double *nextQ, *nextV;     // matrices, or NULL
-    const double *qBar, *vBar; // gradients
-    double* out;               // output of the adjoint
-    rgDerivatives* answers;    // or NULL
+    rgBatchMatrices matrices;
+    rgStepGradient gradient;
+    double* out;            // output of the adjoint
+    rgDerivatives* answers; // or NULL
 } rgBatchSlopes;
 
 static void rgStoreMatrix(const double* from, double* to, size_t count, int world) {
-    if (to != NULL) {
+    if (to != NULL && from != NULL) {
         memcpy(to + (size_t)world * count, from, count * sizeof(double));
     }
 }
 
 static void rgKeepAnswer(const rgBatchSlopes* slopes, int i, rgDerivatives d) {
     if (slopes->answers != NULL) {
-        d.nextQ = d.nextV = d.impulse = NULL;
+        d.nextQ = d.nextV = d.nextTrend = d.impulse = d.sensor = NULL;
         slopes->answers[i] = d;
     }
 }
@@ -35,23 +35,34 @@ static void rgDifferentiateWorld(rgBatch* batch, rgLane* lane, int i, void* cont
     const rgBatchSlopes* slopes = context;
     rgDerivatives d;
     rgResult result = rgWorld_Derivatives(lane->world, slopes->def, &d);
-    size_t count = (size_t)batch->model->vCount * (size_t)slopes->columnCount;
+    size_t columns = (size_t)slopes->columnCount;
+    size_t count = (size_t)batch->model->vCount * columns;
     if (result == rg_ok) {
-        rgStoreMatrix(d.nextQ, slopes->nextQ, count, i);
-        rgStoreMatrix(d.nextV, slopes->nextV, count, i);
+        const rgBatchMatrices* to = &slopes->matrices;
+        rgStoreMatrix(d.nextQ, to->nextQ, count, i);
+        rgStoreMatrix(d.nextV, to->nextV, count, i);
+        rgStoreMatrix(d.nextTrend, to->nextTrend, 2 * count, i);
+        rgStoreMatrix(d.sensor, to->sensor, (size_t)d.sensorCount * columns, i);
         rgKeepAnswer(slopes, i, d);
     }
     rgBatch_EndSlopes(batch, i, result);
 }
 
+static const double* rgRowOfWorld(const double* rows, int world, size_t count) {
+    return rows != NULL ? rows + (size_t)world * count : NULL;
+}
+
 static void rgPullWorld(rgBatch* batch, rgLane* lane, int i, void* context) {
     const rgBatchSlopes* slopes = context;
-    size_t at = (size_t)i * (size_t)batch->model->vCount;
+    size_t n = (size_t)batch->model->vCount;
+    size_t sensors = (size_t)rgModel_SensorNumbers(batch->model);
+    const rgStepGradient* all = &slopes->gradient;
+    rgStepGradient own = {rgRowOfWorld(all->qBar, i, n), rgRowOfWorld(all->vBar, i, n),
+                          rgRowOfWorld(all->trendBar, i, 2 * n),
+                          rgRowOfWorld(all->sensorBar, i, sensors)};
     rgDerivatives d;
-    rgResult result =
-        rgWorld_Adjoint(lane->world, slopes->def, slopes->qBar != NULL ? slopes->qBar + at : NULL,
-                        slopes->vBar != NULL ? slopes->vBar + at : NULL,
-                        slopes->out + (size_t)i * (size_t)slopes->columnCount, &d);
+    rgResult result = rgWorld_Adjoint(lane->world, slopes->def, &own,
+                                      slopes->out + (size_t)i * (size_t)slopes->columnCount, &d);
     if (result == rg_ok) {
         rgKeepAnswer(slopes, i, d);
     }
@@ -67,10 +78,12 @@ static bool rgSlopesFit(const rgBatch* batch, const rgDerivativeDef** def, rgDer
     return *columnCount >= 0 && !(*def)->advance;
 }
 
-rgResult rgBatch_Derivatives(rgBatch* batch, const rgDerivativeDef* def, double* nextQ,
-                             double* nextV, rgDerivatives* answers, const rgWorldMask* mask) {
+rgResult rgBatch_Derivatives(rgBatch* batch, const rgDerivativeDef* def,
+                             const rgBatchMatrices* matrices, rgDerivatives* answers,
+                             const rgWorldMask* mask) {
     rgDerivativeDef usual;
-    rgBatchSlopes slopes = {.nextQ = nextQ, .nextV = nextV, .answers = answers};
+    rgBatchSlopes slopes = {.answers = answers};
+    slopes.matrices = matrices != NULL ? *matrices : (rgBatchMatrices){0};
     if (!rgSlopesFit(batch, &def, &usual, &slopes.columnCount)) {
         return rg_errorArgument;
     }
@@ -78,12 +91,13 @@ rgResult rgBatch_Derivatives(rgBatch* batch, const rgDerivativeDef* def, double*
     return rgBatch_Visit(batch, mask, false, rgDifferentiateWorld, &slopes);
 }
 
-rgResult rgBatch_Adjoint(rgBatch* batch, const rgDerivativeDef* def, const double* qBar,
-                         const double* vBar, double* out, rgDerivatives* answers,
-                         const rgWorldMask* mask) {
+rgResult rgBatch_Adjoint(rgBatch* batch, const rgDerivativeDef* def, const rgStepGradient* gradient,
+                         double* out, rgDerivatives* answers, const rgWorldMask* mask) {
     rgDerivativeDef usual;
-    rgBatchSlopes slopes = {.qBar = qBar, .vBar = vBar, .out = out, .answers = answers};
-    if (out == NULL || !rgSlopesFit(batch, &def, &usual, &slopes.columnCount) || def->differences) {
+    rgBatchSlopes slopes = {.out = out, .answers = answers};
+    slopes.gradient = gradient != NULL ? *gradient : (rgStepGradient){0};
+    if (out == NULL || !rgSlopesFit(batch, &def, &usual, &slopes.columnCount) || def->differences ||
+        (slopes.gradient.trendBar != NULL && (def->by & rg_byTrend) == 0)) {
         return rg_errorArgument;
     }
     slopes.def = def;

@@ -54,7 +54,7 @@ void rgDestroyTape(rgTape* tape) {
 
 static rgDerivativeDef rgTape_Columns(const rgTapeDef* def, const rgQuantity* parameters) {
     rgDerivativeDef out = rgDefaultDerivativeDef();
-    out.by |= def->parameterCount > 0 ? rg_byParameters : 0u;
+    out.by |= rg_byTrend | (def->parameterCount > 0 ? rg_byParameters : 0u);
     out.parameters = parameters;
     out.parameterCount = def->parameterCount;
     out.heldGaps = def->heldGaps;
@@ -248,7 +248,7 @@ size_t rgTape_MemoryUse(const rgTape* tape) {
 
 // ---- gradients
 
-// The way back of one world. Numbers: a gradient by q and v, and one row of the adjoint.
+// The way back of one world. Numbers: a gradient by q, v and the trend, and one row of the adjoint.
 typedef struct rgWayBack {
     const rgTape* tape;
     const rgTapeGradient* gradient;
@@ -272,19 +272,21 @@ static rgResult rgWayBack_Step(const rgWayBack* way, rgWorld* world, int index, 
     const rgTape* tape = way->tape;
     size_t n = (size_t)tape->model->vCount, u = (size_t)tape->model->info.actuatorCount;
     size_t row = (size_t)index * (size_t)tape->def.stepCount + (size_t)step;
-    double* out = bars + 2 * n;
+    size_t count = (size_t)tape->def.parameterCount;
+    double* out = bars + 4 * n;
     rgAddBar(way->gradient->qBar, row, n, bars);
     rgAddBar(way->gradient->vBar, row, n, bars + n);
-    rgResult result = rgWorld_Adjoint(world, &way->columns, bars, bars + n, out, NULL);
+    rgStepGradient own = {.qBar = bars, .vBar = bars + n, .trendBar = bars + 2 * n};
+    rgResult result = rgWorld_Adjoint(world, &way->columns, &own, out, NULL);
     if (result != rg_ok) {
         return result;
     }
     memcpy(bars, out, 2 * n * sizeof(double));
+    memcpy(bars + 2 * n, out + 2 * n + u + count, 2 * n * sizeof(double));
     double* control = rgRowFrom(way->gradient->controls, row, u);
     if (control != NULL) {
         memcpy(control, out + 2 * n, u * sizeof(double));
     }
-    size_t count = (size_t)tape->def.parameterCount;
     double* parameters = rgRowFrom(way->gradient->parameters, (size_t)index, count);
     for (size_t k = 0; k < count && parameters != NULL; ++k) {
         parameters[k] += out[2 * n + u + k];
@@ -350,13 +352,13 @@ static rgResult rgWayBack_World(const rgWayBack* way, rgWorld* world, int index)
     rgTrack end = {.places = endPlace, .sizes = endSize};
     rgTrack states = {.places = rgAllocate(allocator, (size_t)interval, sizeof(int)),
                       .sizes = rgAllocate(allocator, (size_t)interval, sizeof(int))};
-    double* bars = rgAllocate(allocator, 2 * n + (size_t)way->width + 1, sizeof(double));
+    double* bars = rgAllocate(allocator, 4 * n + (size_t)way->width + 1, sizeof(double));
     rgMonitor monitor = world->monitor;
     rgResult result = states.places != NULL && states.sizes != NULL && bars != NULL
                           ? rgTrack_Save(allocator, &end, world, 0)
                           : rg_errorMemory;
     if (result == rg_ok) {
-        memset(bars, 0, 2 * n * sizeof(double));
+        memset(bars, 0, 4 * n * sizeof(double));
         result = rgWayBack_Run(way, world, index, &states, bars);
         rgResult back = rgTrack_Restore(&end, world, 0);
         result = result == rg_ok ? back : result;

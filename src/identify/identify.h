@@ -102,7 +102,7 @@ typedef struct rgSlopeRun {
     rgDynamics* dynamics;
     int n, nv;
     bool failed;
-    double *S, *next;   // 2 nv x n: of q and v
+    double *S, *next;   // 4 nv x n: of q, v and the trend
     double *past, *now; // errors of a sample x n: of measured values
     double* jacobian;
     double* memory;

@@ -130,13 +130,13 @@ rgResult rgSlopeRun_Begin(rgSlopeRun* run, const rgTrial* trial, const rgTarget*
     def.allocator = *allocator;
     rgResult result = rgCreateDynamics(trial->model, &def, &run->dynamics);
     run->memory =
-        rgAllocate(allocator, 4 * nv * n + 2 * errors * n + 7 * nv + nv * nv + 1, sizeof(double));
+        rgAllocate(allocator, 8 * nv * n + 2 * errors * n + 7 * nv + nv * nv + 1, sizeof(double));
     if (result != rg_ok || run->memory == NULL) {
         return rg_errorMemory;
     }
     run->S = run->memory;
-    run->next = run->S + 2 * nv * n;
-    run->past = run->next + 2 * nv * n;
+    run->next = run->S + 4 * nv * n;
+    run->past = run->next + 4 * nv * n;
     run->now = run->past + errors * n;
     run->jacobian = run->now + errors * n;
     memset(run->memory, 0, (size_t)(run->jacobian - run->memory) * sizeof(double));
@@ -145,12 +145,27 @@ rgResult rgSlopeRun_Begin(rgSlopeRun* run, const rgTrial* trial, const rgTarget*
     return rg_ok;
 }
 
+static const double* rgSlopeRowOf(const rgDerivatives* d, int nv, int row) {
+    const double* matrix = row < nv ? d->nextQ : row < 2 * nv ? d->nextV : d->nextTrend;
+    int first = row < nv ? 0 : row < 2 * nv ? nv : 2 * nv;
+    return matrix + (row - first) * d->columnCount;
+}
+
+// to += row W, rows of W of n numbers.
+static void rgAddCombined(const double* row, int count, const double* from, int n, double* to) {
+    for (int k = 0; k < count; ++k) {
+        for (int j = 0; j < n && row[k] != 0; ++j) {
+            to[j] += row[k] * from[k * n + j];
+        }
+    }
+}
+
 // identify.14 S := A S + B W of the step that comes next.
 void rgSlopeRun_Step(rgSlopeRun* run, rgWorld* world) {
     const rgSlopeTable* table = run->trial->slopes;
     int nv = run->nv, n = run->n, p = table->fit->parameterCount;
     rgDerivativeDef def = rgDefaultDerivativeDef();
-    def.by = rg_byPosition | rg_byVelocity | rg_byParameters;
+    def.by = rg_byPosition | rg_byVelocity | rg_byParameters | rg_byTrend;
     def.parameters = table->quantities;
     def.parameterCount = table->count;
     rgDerivatives d;
@@ -158,18 +173,13 @@ void rgSlopeRun_Step(rgSlopeRun* run, rgWorld* world) {
     if (run->failed) {
         return;
     }
-    memset(run->next, 0, (size_t)(2 * nv * n) * sizeof(double));
-    for (int i = 0; i < 2 * nv; ++i) {
-        const double* row =
-            i < nv ? d.nextQ + i * d.columnCount : d.nextV + (i - nv) * d.columnCount;
+    memset(run->next, 0, (size_t)(4 * nv * n) * sizeof(double));
+    for (int i = 0; i < 4 * nv; ++i) {
+        const double* row = rgSlopeRowOf(&d, nv, i);
         double* out = run->next + i * n;
-        for (int k = 0; k < 2 * nv + table->count; ++k) {
-            bool state = k < 2 * nv;
-            const double* from = state ? run->S + k * n : table->weights + (k - 2 * nv) * p;
-            for (int j = 0; j < (state ? n : p) && row[k] != 0; ++j) {
-                out[j] += row[k] * from[j];
-            }
-        }
+        rgAddCombined(row, 2 * nv, run->S, n, out);
+        rgAddCombined(row + d.trendColumn, 2 * nv, run->S + 2 * nv * n, n, out);
+        rgAddCombined(row + d.trendColumn - table->count, table->count, table->weights, p, out);
     }
     double* swap = run->S;
     run->S = run->next;

@@ -41,6 +41,14 @@ const rgSensorDef* rgModel_Sensor(const rgModel* model, rgSensorId id) {
     return rgIsIn(model, id.index1, rg_partSensor) ? &model->sensors[id.index1 - 1] : NULL;
 }
 
+int rgModel_SensorNumbers(const rgModel* model) {
+    int size = 0;
+    for (int i = 0; model != NULL && i < model->info.sensorCount; ++i) {
+        size += rgSensorDef_Size(&model->sensors[i]);
+    }
+    return size;
+}
+
 const rgKeyDef* rgModel_Key(const rgModel* model, rgKeyId id) {
     return rgIsIn(model, id.index1, rg_partKey) ? &model->keys[id.index1 - 1] : NULL;
 }

@@ -7,6 +7,7 @@
 
 #define RG_COOKIE_DERIVATIVE 0x64657201u
 #define RG_MOST_BYTES        1e9
+#define RG_BLOCK_COUNT       6 // of columns: bits of rgBy
 
 rgDerivativeDef rgDefaultDerivativeDef(void) {
     return (rgDerivativeDef){.by = rg_byPosition | rg_byVelocity | rg_byControl,
@@ -63,6 +64,8 @@ static void rgLinearization_SetArrays(const rgWorld* world, rgLinearization* l, 
     for (int i = 0; i < RG_COUNT(tall); ++i) {
         *tall[i] = rgCursor_AllocateNumbers(c, m, width);
     }
+    l->trend = rgCursor_AllocateNumbers(c, l->trendFirst >= 0 ? 2 * n : 0, width);
+    l->sensor = rgCursor_AllocateNumbers(c, (size_t)l->sensorCount, width);
     double** square[] = {&l->G, &l->B, &l->inverse};
     for (int i = 0; i < RG_COUNT(square); ++i) {
         *square[i] = rgCursor_AllocateNumbers(c, m, pitch);
@@ -80,6 +83,7 @@ static void rgLinearization_SetArrays(const rgWorld* world, rgLinearization* l, 
     l->share = rgCursor_AllocateNumbers(c, n, 1);
     l->stiffnessShare = rgCursor_AllocateNumbers(c, n, 1);
     l->dampingShare = rgCursor_AllocateNumbers(c, n, 1);
+    l->gradient = rgCursor_AllocateNumbers(c, 1, width);
     l->packed = rgCursor_AllocateNumbers(c, m, width + 3 > n ? width + 3 : n + 3);
     l->packed = c->block != NULL ? l->packed : NULL;
     rgCursor_AllocateNumbers(c, n, 1); // packed goes on
@@ -175,7 +179,8 @@ static bool rgParameterIsKnown(const rgModel* model, const rgQuantity* ref) {
 }
 
 static bool rgDefIsValid(const rgModel* model, const rgDerivativeDef* def) {
-    unsigned all = rg_byPosition | rg_byVelocity | rg_byControl | rg_byForce | rg_byParameters;
+    unsigned all =
+        rg_byPosition | rg_byVelocity | rg_byControl | rg_byForce | rg_byParameters | rg_byTrend;
     if (def->cookie != RG_COOKIE_DERIVATIVE || (def->by & ~all) != 0 || !(def->increment > 0) ||
         !isfinite(def->increment) || !(def->smoothing >= 0) || !isfinite(def->smoothing) ||
         (def->smoothing > 0 && def->differences) || def->parameterCount < 0 ||
@@ -200,19 +205,21 @@ int rgModel_DerivativeColumns(const rgModel* model, const rgDerivativeDef* def) 
     count += def->by & rg_byVelocity ? model->vCount : 0;
     count += def->by & rg_byControl ? model->info.actuatorCount : 0;
     count += def->by & rg_byForce ? model->vCount : 0;
-    return count + (def->by & rg_byParameters ? def->parameterCount : 0);
+    count += def->by & rg_byParameters ? def->parameterCount : 0;
+    return count + (def->by & rg_byTrend ? 2 * model->vCount : 0);
 }
 
-// Columns are Q, V, control, force, parameters; those of Q and V are always there.
+// Columns are Q, V, control, force, parameters, trend; those of Q and V are always there.
 static void rgLinearization_Start(const rgWorld* world, rgLinearization* l,
                                   const rgDerivativeDef* def) {
     l->def = *def;
     l->n = world->model->vCount;
     l->width = 2 * l->n;
-    l->controlFirst = l->forceFirst = l->parameterFirst = -1;
+    l->controlFirst = l->forceFirst = l->parameterFirst = l->trendFirst = -1;
     if (def->by & rg_byControl) {
         l->controlFirst = l->width;
-        l->width += world->model->info.actuatorCount;
+        l->controlCount = world->model->info.actuatorCount;
+        l->width += l->controlCount;
     }
     if (def->by & rg_byForce) {
         l->forceFirst = l->width;
@@ -222,6 +229,11 @@ static void rgLinearization_Start(const rgWorld* world, rgLinearization* l,
         l->parameterFirst = l->width;
         l->width += def->parameterCount;
     }
+    if (def->by & rg_byTrend) {
+        l->trendFirst = l->width;
+        l->width += 2 * l->n;
+    }
+    l->sensorCount = def->sensors ? rgModel_SensorNumbers(world->model) : 0;
     l->used = l->width;
     l->width = rgAligned(l->used);
     l->betweenModes = l->touching = l->inconsistent = l->redundant = l->frozen = 0;
@@ -287,6 +299,7 @@ static rgResult rgLinearize_Step(rgWorld* world, rgLinearization* l) {
     if (result == rg_ok) {
         result = rgLinearize_Solve(world, l); // -> rows, modes, K^-1
         rgLinearize_Parameters(world, l);
+        rgLinearize_TurnTrend(world, l);
     }
     if (result == rg_ok) {
         result = rgLinearize_Project(world, l);
@@ -294,16 +307,21 @@ static rgResult rgLinearize_Step(rgWorld* world, rgLinearization* l) {
     return result;
 }
 
-static void rgLinearize_Columns(rgWorld* world, rgLinearization* l) {
+static rgResult rgLinearize_Columns(rgWorld* world, rgLinearization* l) {
     rgLinearize_Forward(world, l);
+    if (l->trendFirst >= 0) {
+        rgLinearize_PushTrend(world, l);
+    }
     rgLinearize_PushEnd(world, l);
     rgLinearize_PushProjection(world, l);
     rgLinearize_PushOut(world, l);
+    rgResult result = l->sensorCount > 0 ? rgLinearize_PushSensors(world, l) : rg_ok;
     rgLinearize_PullStart(world, l, l->n, l->next);
     rgLinearize_PullStart(world, l, l->n, l->out);
-    if (l->def.impulses) {
-        rgLinearize_PullStart(world, l, l->m, l->impulse);
-    }
+    rgLinearize_PullStart(world, l, l->trendFirst >= 0 ? 2 * l->n : 0, l->trend);
+    rgLinearize_PullStart(world, l, l->def.impulses ? l->m : 0, l->impulse);
+    rgLinearize_PullStart(world, l, l->sensorCount, l->sensor);
+    return result;
 }
 
 // ---- answers
@@ -313,18 +331,16 @@ typedef struct rgColumns {
     int from, count;
 } rgColumns;
 
-static int rgListColumns(const rgLinearization* l, rgColumns list[5]) {
+static int rgListColumns(const rgLinearization* l, rgColumns list[RG_BLOCK_COUNT]) {
     unsigned by = l->def.by;
-    int count = 0, n = l->n,
-        controls = l->forceFirst >= 0       ? l->forceFirst
-                   : l->parameterFirst >= 0 ? l->parameterFirst
-                                            : l->used;
+    int count = 0, n = l->n;
     list[0] = (rgColumns){0, by & rg_byPosition ? n : 0};
     list[1] = (rgColumns){n, by & rg_byVelocity ? n : 0};
-    list[2] = (rgColumns){l->controlFirst, l->controlFirst >= 0 ? controls - l->controlFirst : 0};
+    list[2] = (rgColumns){l->controlFirst, l->controlFirst >= 0 ? l->controlCount : 0};
     list[3] = (rgColumns){l->forceFirst, l->forceFirst >= 0 ? n : 0};
     list[4] = (rgColumns){l->parameterFirst, l->parameterFirst >= 0 ? l->def.parameterCount : 0};
-    for (int i = 0; i < 5; ++i) {
+    list[5] = (rgColumns){l->trendFirst, l->trendFirst >= 0 ? 2 * n : 0};
+    for (int i = 0; i < RG_BLOCK_COUNT; ++i) {
         count += list[i].count;
     }
     return count;
@@ -332,9 +348,9 @@ static int rgListColumns(const rgLinearization* l, rgColumns list[5]) {
 
 // Rows move together, without the columns that are not asked for.
 static void rgDropColumns(const rgLinearization* l, int rowCount, double* matrix) {
-    rgColumns list[5], runs[5];
+    rgColumns list[RG_BLOCK_COUNT], runs[RG_BLOCK_COUNT];
     int count = rgListColumns(l, list), runCount = 0;
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < RG_BLOCK_COUNT; ++i) {
         rgColumns* last = &runs[RG_MAX(runCount - 1, 0)];
         if (list[i].count > 0 && runCount > 0 && list[i].from == last->from + last->count) {
             last->count += list[i].count;
@@ -364,11 +380,12 @@ static bool rgRowsAreFinite(const rgLinearization* l, int rowCount, const double
 }
 
 static void rgAnswer(const rgLinearization* l, rgDerivatives* out) {
-    rgColumns list[5];
-    int* firsts[5] = {&out->positionColumn, &out->velocityColumn, &out->controlColumn,
-                      &out->forceColumn, &out->parameterColumn};
+    rgColumns list[RG_BLOCK_COUNT];
+    int* firsts[RG_BLOCK_COUNT] = {&out->positionColumn, &out->velocityColumn,  &out->controlColumn,
+                                   &out->forceColumn,    &out->parameterColumn, &out->trendColumn};
     *out = (rgDerivatives){.columnCount = rgListColumns(l, list),
                            .rowCount = l->m,
+                           .sensorCount = l->sensorCount,
                            .betweenModes = l->betweenModes,
                            .touching = l->touching,
                            .inconsistent = l->inconsistent,
@@ -377,25 +394,35 @@ static void rgAnswer(const rgLinearization* l, rgDerivatives* out) {
                            .frozenWhy = l->frozenWhy,
                            .margin = l->margin};
     int at = 0;
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < RG_BLOCK_COUNT; ++i) {
         *firsts[i] = list[i].count > 0 ? at : -1;
         at += list[i].count;
     }
 }
 
 static rgResult rgAnswerMatrices(const rgLinearization* l, rgDerivatives* out) {
-    int n = l->n;
-    if (!rgRowsAreFinite(l, n, l->next) || !rgRowsAreFinite(l, n, l->out) ||
-        (l->def.impulses && !rgRowsAreFinite(l, l->m, l->impulse))) {
-        return rg_errorNumeric;
+    const struct {
+        bool wanted;
+        int rowCount;
+        double* matrix;
+        const double** out;
+    } answers[] = {{true, l->n, l->next, &out->nextQ},
+                   {true, l->n, l->out, &out->nextV},
+                   {l->trendFirst >= 0, 2 * l->n, l->trend, &out->nextTrend},
+                   {l->def.impulses, l->m, l->impulse, &out->impulse},
+                   {l->sensorCount > 0, l->sensorCount, l->sensor, &out->sensor}};
+    bool finite = true;
+    for (int i = 0; i < RG_COUNT(answers); ++i) {
+        finite = finite &&
+                 (!answers[i].wanted || rgRowsAreFinite(l, answers[i].rowCount, answers[i].matrix));
     }
-    rgDropColumns(l, n, l->next);
-    rgDropColumns(l, n, l->out);
-    rgDropColumns(l, l->def.impulses ? l->m : 0, l->impulse);
-    out->nextQ = l->next;
-    out->nextV = l->out;
-    out->impulse = l->def.impulses ? l->impulse : NULL;
-    return rg_ok;
+    for (int i = 0; i < RG_COUNT(answers) && finite; ++i) {
+        if (answers[i].wanted) {
+            rgDropColumns(l, answers[i].rowCount, answers[i].matrix);
+            *answers[i].out = answers[i].matrix;
+        }
+    }
+    return finite ? rg_ok : rg_errorNumeric;
 }
 
 // One step, differentiated; what makes of it is done before the step is taken.
@@ -442,11 +469,9 @@ static rgResult rgLinearize_Run(rgWorld* world, const rgDerivativeDef* def, rgUs
 
 static rgResult rgUseMatrices(rgWorld* world, rgLinearization* l, void* context) {
     rgDerivatives* out = context;
-    if (!l->def.differences) {
-        rgLinearize_Columns(world, l);
-    }
+    rgResult result = l->def.differences ? rg_ok : rgLinearize_Columns(world, l);
     rgAnswer(l, out);
-    return rgAnswerMatrices(l, out);
+    return result == rg_ok ? rgAnswerMatrices(l, out) : result;
 }
 
 rgResult rgWorld_Derivatives(rgWorld* world, const rgDerivativeDef* def,
@@ -459,10 +484,21 @@ rgResult rgWorld_Derivatives(rgWorld* world, const rgDerivativeDef* def,
 }
 
 typedef struct rgPullback {
-    const double *qBar, *vBar;
+    rgStepGradient bar;
     double* out;
     rgDerivatives* answer;
 } rgPullback;
+
+// From gradients by sensors, through their matrix.
+static rgResult rgPullSensors(rgWorld* world, rgLinearization* l, const double* bar, double* row) {
+    rgResult result = rgLinearize_Columns(world, l);
+    for (int s = 0; s < l->sensorCount; ++s) {
+        for (int j = 0; j < l->width && bar[s] != 0; ++j) {
+            row[j] += bar[s] * l->sensor[(size_t)s * (size_t)l->width + (size_t)j];
+        }
+    }
+    return result;
+}
 
 static rgResult rgUseGradient(rgWorld* world, rgLinearization* l, void* context) {
     rgPullback* pull = context;
@@ -472,11 +508,15 @@ static rgResult rgUseGradient(rgWorld* world, rgLinearization* l, void* context)
     memset(next, 0, n * sizeof(double));
     memset(end, 0, n * sizeof(double));
     memset(Q, 0, n * sizeof(double));
-    double* row = l->change; // of width
+    const rgStepGradient* bar = &pull->bar;
+    double* row = l->gradient;
     memset(row, 0, (size_t)l->width * sizeof(double));
+    if (bar->trendBar != NULL) {
+        rgLinearize_PullTrend(world, l, bar->trendBar, end, row);
+    }
     // J' of gaps and loops before the projection, then q+ and v+
-    rgLinearize_PullOut(world, l, pull->qBar != NULL ? pull->qBar : zero,
-                        pull->vBar != NULL ? pull->vBar : zero, next, end, Q);
+    rgLinearize_PullOut(world, l, bar->qBar != NULL ? bar->qBar : zero,
+                        bar->vBar != NULL ? bar->vBar : zero, next, end, Q);
     rgLinearize_PullProjection(world, l, next, end, Q);
     rgLinearize_PullEnd(world, l, next, end, Q);
     rgLinearize_Backward(world, l, end, row);
@@ -484,11 +524,12 @@ static rgResult rgUseGradient(rgWorld* world, rgLinearization* l, void* context)
         row[i] += Q[i];
     }
     rgLinearize_PullStart(world, l, 1, row);
+    rgResult result = bar->sensorBar != NULL ? rgPullSensors(world, l, bar->sensorBar, row) : rg_ok;
     rgDropColumns(l, 1, row);
-    rgColumns list[5];
+    rgColumns list[RG_BLOCK_COUNT];
     int count = rgListColumns(l, list);
-    if (!rgAllFinite(row, count)) {
-        return rg_errorNumeric;
+    if (result != rg_ok || !rgAllFinite(row, count)) {
+        return result != rg_ok ? result : rg_errorNumeric;
     }
     memcpy(pull->out, row, (size_t)count * sizeof(double));
     if (pull->answer != NULL) {
@@ -497,11 +538,15 @@ static rgResult rgUseGradient(rgWorld* world, rgLinearization* l, void* context)
     return rg_ok;
 }
 
-rgResult rgWorld_Adjoint(rgWorld* world, const rgDerivativeDef* def, const double* qBar,
-                         const double* vBar, double* out, rgDerivatives* derivatives) {
-    if (out == NULL || (def != NULL && def->differences)) {
+rgResult rgWorld_Adjoint(rgWorld* world, const rgDerivativeDef* def, const rgStepGradient* gradient,
+                         double* out, rgDerivatives* derivatives) {
+    rgDerivativeDef own = def != NULL ? *def : rgDefaultDerivativeDef();
+    rgPullback pull = {gradient != NULL ? *gradient : (rgStepGradient){0}, out, derivatives};
+    if (out == NULL || own.differences ||
+        (pull.bar.trendBar != NULL && (own.by & rg_byTrend) == 0)) {
         return rg_errorArgument;
     }
-    rgPullback pull = {qBar, vBar, out, derivatives};
-    return rgLinearize_Run(world, def, rgUseGradient, &pull);
+    own.sensors = pull.bar.sensorBar != NULL;
+    own.impulses = false;
+    return rgLinearize_Run(world, &own, rgUseGradient, &pull);
 }

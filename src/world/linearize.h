@@ -31,6 +31,11 @@ typedef struct rgContactVariation {
     double point[18], normal[18]; // 3 x 6
 } rgContactVariation;
 
+// Change of a contact point and of its frame, as a rotation.
+typedef struct rgPointChange {
+    rgVec3 point, turn;
+} rgPointChange;
+
 typedef enum rgRowMode {
     rg_modeOpen,    // no impulse, or one at its bound
     rg_modeActive,  // no velocity
@@ -74,10 +79,11 @@ typedef struct rgProjectedRow {
 
 typedef struct rgLinearization {
     rgDerivativeDef def;
-    int n, m, used;   // degrees of freedom, rows, columns
+    int n, m, used; // degrees of freedom, rows, columns
+    int controlCount, sensorCount;
     int width, pitch; // of rows of matrices with as many columns, and with as many as rows: used
                       // and m, and zeros up to a multiple of RG_ALIGNED_COUNT
-    int controlFirst, forceFirst, parameterFirst; // columns; -1: none
+    int controlFirst, forceFirst, parameterFirst, trendFirst; // columns; -1: none
     int betweenModes, touching, inconsistent, redundant, frozen;
     const char* frozenWhy;
     double margin;
@@ -93,6 +99,9 @@ typedef struct rgLinearization {
     double* columns;        // n x pitch: M^^-1 J'
     double* change;         // n x width: dv+
     double* impulse;        // m x width
+    double* trend;          // 2n x width, with columns by it
+    double* sensor;         // sensorCount x width
+    double* gradient;       // width
     double* next;           // n x width: dq+
     double* out;            // n x width: dv+ of users
     double* diagonal;       // n x n: slopes of the diagonal of M
@@ -176,8 +185,22 @@ void rgLinearize_ContactMotion(rgWorld* world, rgLinearization* l, int index, do
 double rgLinearize_SpringByWeights(double dt, double R, double rest, double rate, rgSoftness soft,
                                    rgWeights by);
 // Derivative of an actuator's command by its control.
+double rgActuatorGain(const rgWorld* world, int actuator); // without counts
 double rgLinearize_ControlGain(const rgWorld* world, rgLinearization* l, int actuator);
 void rgLinearize_FindPoints(rgWorld* world, rgLinearization* l);
+// By Q, n of them; none where a contact does not act.
+void rgLinearize_PointChanges(const rgWorld* world, rgLinearization* l, int index,
+                              rgPointChange* out);
+
+// linearize_trend.c: step_derivatives.23. Columns by the trend are in axes of parents from there
+// on.
+void rgLinearize_TurnTrend(const rgWorld* world, rgLinearization* l);
+void rgLinearize_PushTrend(rgWorld* world, rgLinearization* l); // change -> trend
+void rgLinearize_PullTrend(rgWorld* world, const rgLinearization* l, const double* bar,
+                           double* endBar, double* row);
+
+// linearize_sensor.c: change, next, out, impulse -> sensor
+rgResult rgLinearize_PushSensors(rgWorld* world, rgLinearization* l);
 
 // linearize_parameters.c: columns of base, force, rows and bounds
 void rgLinearize_Parameters(rgWorld* world, rgLinearization* l);

@@ -257,11 +257,6 @@ static rgRelative rgRelativeOf(const rgSideView sides[2], const rgSpatial* links
     return out;
 }
 
-// A column's change of the point and of the frame, as a rotation.
-typedef struct rgPointChange {
-    rgVec3 point, turn;
-} rgPointChange;
-
 static rgPointChange rgPointChangeOf(const rgLinearization* l, const rgContactPoint* point,
                                      const rgContactVariation* of, int column) {
     rgVec3 linear = l->along[column], angular = l->turn[column];
@@ -354,6 +349,23 @@ static double rgRowTurning(const rgContactPoint* point, int k, const rgPointChan
     rgVec3 turned = rgCross(change->turn, e);
     return k < 3 ? rgDot(turned, now->linear) + rgDot(e, next->linear)
                  : rgDot(turned, now->angular) + rgDot(e, next->angular);
+}
+
+void rgLinearize_PointChanges(const rgWorld* world, rgLinearization* l, int index,
+                              rgPointChange* out) {
+    const rgRows* rows = &world->constraints.rows;
+    const rgContactPoint* point = &world->contacts.points[index];
+    int first = point->firstRow, count = rgRows_Columns(rows, first);
+    const int* columns = rows->column + rows->rowStart[first];
+    rgSideView sides[2] = {rgViewSide(world, point->colliderA, point->position, -1),
+                           rgViewSide(world, point->colliderB, point->position, 1)};
+    memset(out, 0, (size_t)l->n * sizeof(rgPointChange));
+    if (rgAnyActs(world, l, index, 1)) {
+        rgFillColumns(world, l, sides, columns, count);
+        for (int k = 0; k < count; ++k) {
+            out[columns[k]] = rgPointChangeOf(l, point, &l->points[index], columns[k]);
+        }
+    }
 }
 
 void rgLinearize_ContactMotion(rgWorld* world, rgLinearization* l, int index, double byRate,

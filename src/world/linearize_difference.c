@@ -1,98 +1,155 @@
 // Central differences of whole steps: a second opinion on the derivatives.
+#include "rigor/query.h"
 #include "world/linearize.h"
 #include "world/project.h"
 
 #include <string.h>
 
-// The state as a step begins with it, and the definitions that parameters change.
+// What a step begins with.
 typedef struct rgPerturbed {
-    double *q, *v, *control, *force;
+    double *q, *v, *control, *force, *predictor, *change;
 } rgPerturbed;
+
+static int rgPerturbedCount(const rgModel* model) {
+    return model->qCount + 4 * model->vCount + model->info.actuatorCount;
+}
+
+static rgPerturbed rgPerturbedIn(const rgModel* model, double* x) {
+    int n = model->vCount, nq = model->qCount, u = model->info.actuatorCount;
+    rgPerturbed out = {.q = x, .v = x + nq, .control = x + nq + n};
+    out.force = out.control + u;
+    out.predictor = out.force + n;
+    out.change = out.predictor + n;
+    return out;
+}
 
 static void rgKeep(const rgWorld* world, rgPerturbed* kept, bool back) {
     size_t n = (size_t)world->model->vCount, nq = (size_t)world->model->qCount;
     size_t u = (size_t)world->model->info.actuatorCount;
-    double* live[4] = {world->state.q, world->state.v, world->state.control, world->state.force};
-    double* copy[4] = {kept->q, kept->v, kept->control, kept->force};
-    size_t counts[4] = {nq, n, u, n};
-    for (int i = 0; i < 4; ++i) {
+    const rgState* state = &world->state;
+    double* live[] = {state->q,     state->v,         state->control,
+                      state->force, state->predictor, state->change};
+    double* copy[] = {kept->q, kept->v, kept->control, kept->force, kept->predictor, kept->change};
+    size_t counts[] = {nq, n, u, n, n, n};
+    for (int i = 0; i < RG_COUNT(live); ++i) {
         memcpy(back ? live[i] : copy[i], back ? copy[i] : live[i], counts[i] * sizeof(double));
     }
 }
 
-// A column by an increment. False: it is none that can be changed so.
 static void rgPerturb(rgWorld* world, const rgLinearization* l, int column, double by) {
     int n = l->n;
+    const struct {
+        int first, count;
+        double* numbers;
+    } blocks[] = {{n, n, world->state.v},
+                  {l->controlFirst, l->controlCount, world->state.control},
+                  {l->forceFirst, n, world->state.force},
+                  {l->trendFirst, n, world->state.predictor},
+                  {l->trendFirst + n, n, world->state.change}};
     if (column < n) {
         double* unit = l->bars[0];
         memset(unit, 0, (size_t)n * sizeof(double));
         unit[column] = by;
         rgModel_Integrate(world->model, world->state.q, unit, 1, world->state.q);
-    } else if (column < 2 * n) {
-        world->state.v[column - n] += by;
-    } else if (l->controlFirst >= 0 && column >= l->controlFirst &&
-               column < l->controlFirst + world->model->info.actuatorCount) {
-        world->state.control[column - l->controlFirst] += by;
-    } else {
-        world->state.force[column - l->forceFirst] += by;
+        return;
+    }
+    for (int i = 0; i < RG_COUNT(blocks); ++i) {
+        int k = column - blocks[i].first;
+        if (blocks[i].first >= n && k >= 0 && k < blocks[i].count) {
+            blocks[i].numbers[k] += by;
+            return;
+        }
     }
 }
 
-static rgResult rgReadNext(rgWorld* world, double* q, double* v) {
+// What a step leads to.
+typedef struct rgReached {
+    double *q, *v, *trend, *sensors;
+} rgReached;
+
+static int rgReachedCount(const rgModel* model, const rgLinearization* l) {
+    return model->qCount + 3 * model->vCount + l->sensorCount;
+}
+
+static rgReached rgReachedIn(const rgModel* model, double* x) {
+    int n = model->vCount, nq = model->qCount;
+    return (rgReached){x, x + nq, x + nq + n, x + nq + 3 * n};
+}
+
+static rgResult rgReadNext(rgWorld* world, const rgLinearization* l, rgReached* out) {
     rgStepReport report;
     rgStep step = rgWorld_EvaluateStep(world, &report);
-    memcpy(q, world->next.q, (size_t)world->model->qCount * sizeof(double));
-    memcpy(v, world->next.bodyV, (size_t)world->model->vCount * sizeof(double));
+    size_t n = (size_t)world->model->vCount, nq = (size_t)world->model->qCount;
+    memcpy(out->q, world->next.q, nq * sizeof(double));
+    memcpy(out->v, world->next.bodyV, n * sizeof(double));
+    memcpy(out->trend, world->state.predictor, n * sizeof(double));
+    memcpy(out->trend + n, world->state.change, n * sizeof(double));
+    rgWorld_FindTrend(world, out->trend + n, out->trend);
+    if (step.result == rg_ok && l->sensorCount > 0) { // the state is put back by who changed it
+        memcpy(world->state.q, world->next.q, nq * sizeof(double));
+        memcpy(world->state.v, world->next.bodyV, n * sizeof(double));
+        rgReadout_Invalidate(world->readout);
+        memcpy(out->sensors, rgWorld_Sensors(world, NULL), (size_t)l->sensorCount * sizeof(double));
+    }
     return step.result;
 }
 
-typedef struct rgEnds {
-    double *q[2], *v[2];
-} rgEnds;
+static double* rgColumnOf(const rgLinearization* l, double* matrix, int row, int column) {
+    return matrix + (size_t)row * (size_t)l->width + (size_t)column;
+}
 
-static rgResult rgDifference(rgWorld* world, rgLinearization* l, rgPerturbed* kept, rgEnds* ends,
-                             int column) {
+static void rgStoreDifference(const rgLinearization* l, double* matrix, int count, int column,
+                              const double* below, const double* above) {
+    for (int i = 0; i < count; ++i) {
+        *rgColumnOf(l, matrix, i, column) = (above[i] - below[i]) / (2 * l->def.increment);
+    }
+}
+
+static rgResult rgDifference(rgWorld* world, rgLinearization* l, rgPerturbed* kept,
+                             rgReached ends[2], int column) {
     double h = l->def.increment;
     for (int side = 0; side < 2; ++side) {
         rgPerturb(world, l, column, side == 0 ? -h : h);
-        rgResult result = rgReadNext(world, ends->q[side], ends->v[side]);
+        rgResult result = rgReadNext(world, l, &ends[side]);
         rgKeep(world, kept, true);
         if (result != rg_ok) {
             return result;
         }
     }
     double* moved = l->bars[0];
-    rgModel_Difference(world->model, ends->q[0], ends->q[1], moved);
+    rgModel_Difference(world->model, ends[0].q, ends[1].q, moved);
     for (int i = 0; i < l->n; ++i) {
-        size_t at = (size_t)i * (size_t)l->width + (size_t)column;
-        l->next[at] = moved[i] / (2 * h);
-        l->out[at] = (ends->v[1][i] - ends->v[0][i]) / (2 * h);
+        *rgColumnOf(l, l->next, i, column) = moved[i] / (2 * h);
     }
+    rgStoreDifference(l, l->out, l->n, column, ends[0].v, ends[1].v);
+    rgStoreDifference(l, l->trend, l->trendFirst >= 0 ? 2 * l->n : 0, column, ends[0].trend,
+                      ends[1].trend);
+    rgStoreDifference(l, l->sensor, l->sensorCount, column, ends[0].sensors, ends[1].sensors);
     return rg_ok;
 }
 
 rgResult rgLinearize_Differences(rgWorld* world, rgLinearization* l) {
-    int n = l->n, nq = world->model->qCount, u = world->model->info.actuatorCount;
+    const rgModel* model = world->model;
     if (l->parameterFirst >= 0 || l->def.impulses) {
         return rg_errorUnsupported; // rows come and go; parameters are of the model
     }
     l->m = l->pitch = l->projectedCapacity = 0;
     rgResult result = rgLinearization_Reserve(world, l);
-    int numbers = 3 * nq + 4 * n + u;
+    int numbers = rgPerturbedCount(model), reached = rgReachedCount(model, l);
     if (result == rg_ok) {
         result = rgReserve(&world->heap.allocator, (void**)&l->kept, &l->keptCapacity, 0,
-                           numbers * (int)sizeof(double), 1);
+                           (numbers + 2 * reached) * (int)sizeof(double), 1);
     }
     if (result != rg_ok) {
         return result;
     }
     double* x = (double*)(void*)l->kept;
-    rgPerturbed kept = {x, x + nq, x + nq + n, x + nq + n + u};
-    x += nq + 2 * n + u;
-    rgEnds ends = {{x, x + nq}, {x + 2 * nq, x + 2 * nq + n}};
+    rgPerturbed kept = rgPerturbedIn(model, x);
+    rgReached ends[2] = {rgReachedIn(model, x + numbers),
+                         rgReachedIn(model, x + numbers + reached)};
     rgKeep(world, &kept, false);
     for (int column = 0; column < l->used && result == rg_ok; ++column) {
-        result = rgDifference(world, l, &kept, &ends, column);
+        result = rgDifference(world, l, &kept, ends, column);
     }
     return result;
 }
@@ -157,13 +214,13 @@ rgResult rgWorld_DirectionalDerivative(rgWorld* world, const rgDerivativeDef* de
         direction == NULL || !rgAllFinite(direction, width)) {
         return rg_errorArgument;
     }
-    size_t n = (size_t)world->model->vCount, nq = (size_t)world->model->qCount;
-    size_t u = (size_t)world->model->info.actuatorCount;
-    double* x = rgAllocate(&world->heap.allocator, nq + 2 * n + u + 1, sizeof(double));
+    size_t n = (size_t)world->model->vCount;
+    size_t numbers = (size_t)rgPerturbedCount(world->model);
+    double* x = rgAllocate(&world->heap.allocator, numbers, sizeof(double));
     if (x == NULL) {
         return rg_errorMemory;
     }
-    rgPerturbed kept = {x, x + nq, x + nq + n, x + nq + n + u};
+    rgPerturbed kept = rgPerturbedIn(world->model, x);
     rgKeep(world, &kept, false);
     rgDerivatives out;
     rgResult result = rgWorld_Derivatives(world, &usual, &out); // says whose columns are where
@@ -186,7 +243,7 @@ rgResult rgWorld_DirectionalDerivative(rgWorld* world, const rgDerivativeDef* de
     if (result == rg_ok && nextV != NULL) {
         memcpy(nextV, x + n, n * sizeof(double));
     }
-    out.nextQ = out.nextV = out.impulse = NULL;
+    out.nextQ = out.nextV = out.nextTrend = out.impulse = out.sensor = NULL;
     if (result == rg_ok && derivatives != NULL) {
         *derivatives = out;
     }

@@ -190,12 +190,18 @@ static void rgStoreSlopes(const rgWorld* world, rgLinearization* l) {
             int j = model->massColumns[dof->rowStart + k];
             *rgEntry(l->force, w, i, j) -= dt * row.qRow[k];
             *rgEntry(l->force, w, i, n + j) -= biased ? dt * row.vRow[k] : 0;
+            if (law == rg_treeMiddle && l->trendFirst >= 0) {
+                *rgEntry(l->force, w, i, l->trendFirst + j) -= dt * row.vRow[k];
+            }
             if (law == rg_treeRefined) {
                 *rgEntry(l->tree, n, i, j) += 0.5 * dt * row.vRow[k];
             }
             if (k > 0) {
                 *rgEntry(l->force, w, j, i) -= dt * row.qColumn[k];
                 *rgEntry(l->force, w, j, n + i) -= biased ? dt * row.vColumn[k] : 0;
+                if (law == rg_treeMiddle && l->trendFirst >= 0) {
+                    *rgEntry(l->force, w, j, l->trendFirst + i) -= dt * row.vColumn[k];
+                }
                 if (law == rg_treeRefined) {
                     *rgEntry(l->tree, n, j, i) += 0.5 * dt * row.vColumn[k];
                 }
@@ -353,6 +359,13 @@ static bool rgControlIsClamped(const rgWorld* world, int actuator) {
     return def->hasControlRange && !(c >= def->controlLower && c <= def->controlUpper);
 }
 
+double rgActuatorGain(const rgWorld* world, int actuator) {
+    const rgActuatorDef* def = &world->model->actuators[actuator];
+    bool constant =
+        def->activation == rg_activationNone && !world->transmission.actuators[actuator].varies;
+    return constant && !rgControlIsClamped(world, actuator) ? def->gain : 0;
+}
+
 // Derivative of an actuator's command by its control.
 double rgLinearize_ControlGain(const rgWorld* world, rgLinearization* l, int actuator) {
     const rgActuatorDef* def = &world->model->actuators[actuator];
@@ -363,9 +376,8 @@ double rgLinearize_ControlGain(const rgWorld* world, rgLinearization* l, int act
     l->betweenModes += def->hasControlRange && (c == def->controlLower || c == def->controlUpper);
     if (def->activation != rg_activationNone || world->transmission.actuators[actuator].varies) {
         rgLinearization_Freeze(l, "controls of actuators with activation or varying gains");
-        return 0;
     }
-    return def->gain;
+    return rgActuatorGain(world, actuator);
 }
 
 static void rgAddGain(const rgWorld* world, rgLinearization* l, int actuator, double* asked) {
@@ -404,8 +416,9 @@ static void rgAddDrives(rgWorld* world, rgLinearization* l, double* asked) {
                           (drive->command > drive->lower && drive->command < drive->upper);
             if (pass == 1) {
                 gain = inside && l->controlFirst >= 0 ? rgLinearize_ControlGain(world, l, a) : 0;
-                if (drive->varies || model->actuators[a].tendon.index1 > 0 ||
-                    model->actuators[a].frame.index1 > 0) {
+                int tendon = model->actuators[a].tendon.index1 - 1;
+                if (drive->varies || model->actuators[a].frame.index1 > 0 ||
+                    (tendon >= 0 && model->tendons[tendon].pointCount > 0)) {
                     rgLinearization_Freeze(l, "lever arms of actuators");
                 }
             }
@@ -484,7 +497,7 @@ static rgMat3 rgInverse3(const rgMat3* a) {
 // step_derivatives.9 The rate after the free motion by the rate before, by an impulse about the
 // centre, and by the angle, as far as what is foreseen turns.
 typedef struct rgSpinChange {
-    rgMat3 byRate, byImpulse, byAngle;
+    rgMat3 byRate, byImpulse, byAngle, byTrend;
 } rgSpinChange;
 
 static rgSpinChange rgMidpointSpin(const rgWorld* world, const rgLink* link, rgVec3 before,
@@ -516,6 +529,8 @@ static rgSpinChange rgPredictedSpin(const rgWorld* world, const rgLink* link, rg
     rgMat3 spin = rgSkew(rgScale(2, t)), turned = rgMat3_Product(&after, &spin);
     turned = rgMat3_Product(&out.byImpulse, &turned);
     out.byAngle = rgMat3_Scaled(-1, &turned);
+    out.byTrend = rgMat3_Product(&out.byImpulse, &after);
+    out.byTrend = rgMat3_Scaled(-2, &out.byTrend);
     rgMat3 sum = start;
     rgMat3_AddScaled(&sum, -1, &after);
     out.byRate = rgMat3_Product(&out.byImpulse, &sum);
@@ -591,6 +606,10 @@ static void rgAddFreeBody(const rgWorld* world, rgLinearization* l, int index) {
         rgVec3 next = rgMat3_Multiply(&spin.byImpulse, impulse);
         next = rgAdd(next, rgMat3_Multiply(&spin.byRate, rate));
         next = rgAdd(next, rgMat3_Multiply(&spin.byAngle, angle));
+        if (l->trendFirst >= 0) {
+            int t = j - l->trendFirst - v;
+            next = rgAdd(next, rgMat3_Multiply(&spin.byTrend, rgVec(t == 3, t == 4, t == 5)));
+        }
         rgVec3 swing = rgCross(rgSub(rate, next), c);
         swing = rgAdd(swing, rgCross(angle, rgCross(rgSub(before, after), c)));
         rgVec3 moved = rgAdd(rgAddScaled(linear, 1 / link->mass, dforce), rgRot_Apply(r, swing));

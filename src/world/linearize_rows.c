@@ -457,6 +457,9 @@ static void rgAddLoopGain(rgWorld* world, rgLinearization* l, const rgLoopRows* 
         for (int j = 0; j < l->n; ++j) {
             row[l->n + j] += own[j];
         }
+        for (int j = 0; j < l->n && l->trendFirst >= 0; ++j) {
+            row[l->trendFirst + j] += own[j];
+        }
     }
 }
 

@@ -318,6 +318,10 @@ static void rgCountInconsistent(const rgWorld* world, rgLinearization* l, const 
     }
 }
 
+static bool rgNeedsImpulses(const rgLinearization* l) {
+    return l->def.impulses || l->sensorCount > 0;
+}
+
 // Impulses, where they are asked for or some have no part in v+.
 static void rgFindImpulses(const rgWorld* world, rgLinearization* l, const double* changes) {
     size_t width = (size_t)l->width;
@@ -327,7 +331,7 @@ static void rgFindImpulses(const rgWorld* world, rgLinearization* l, const doubl
     if (!l->system.isRegular) {
         rgCountInconsistent(world, l, right, scratch);
     }
-    if (!l->def.impulses) {
+    if (!rgNeedsImpulses(l)) {
         return;
     }
     memset(l->impulse, 0, (size_t)l->m * width * sizeof(double));
@@ -349,11 +353,11 @@ void rgLinearize_Forward(rgWorld* world, rgLinearization* l) {
         l->change[i] += l->base[i];
     }
     if (m == 0) {
-        memset(l->impulse, 0, l->def.impulses ? (size_t)l->m * width * sizeof(double) : 0);
+        memset(l->impulse, 0, rgNeedsImpulses(l) ? (size_t)l->m * width * sizeof(double) : 0);
         return;
     }
     rgFillRowChanges(world, l, l->change, l->packed);
-    if (l->def.impulses || !l->system.isRegular) {
+    if (rgNeedsImpulses(l) || !l->system.isRegular) {
         rgFindImpulses(world, l, l->packed);
     }
     for (size_t i = 0; i < n; ++i) {

@@ -230,16 +230,19 @@ void rgPredictChange(const double* last, const double* now, int count, double* p
     }
 }
 
-void rgWorld_CommitPredictor(rgWorld* world) {
+void rgWorld_FindChange(const rgWorld* world, double* change) {
+    for (int i = 0; i < world->model->vCount; ++i) {
+        change[i] = world->next.endV[i] - world->kinematics.v[i];
+    }
+    rgKinematics_TurnRates(&world->kinematics, change, true);
+}
+
+void rgWorld_FindTrend(rgWorld* world, double* last, double* predictor) {
     const rgModel* model = world->model;
-    double *last = world->state.change, *predictor = world->state.predictor;
     if (world->settings.integrator == rg_integratorEuler) {
         return;
     }
-    for (int i = 0; i < model->vCount; ++i) {
-        world->kinematics.scratch[i] = world->next.endV[i] - world->kinematics.v[i];
-    }
-    rgKinematics_TurnRates(&world->kinematics, world->kinematics.scratch, true);
+    rgWorld_FindChange(world, world->kinematics.scratch);
     for (int i = 1; i < model->linkCount; ++i) {
         const rgLink* link = &model->links[i];
         int first = link->v, count = link->vCount;
@@ -251,7 +254,13 @@ void rgWorld_CommitPredictor(rgWorld* world) {
         }
     }
     memcpy(last, world->kinematics.scratch, (size_t)model->vCount * sizeof(double));
-    memset(world->state.isSet, 0, (size_t)model->treeCount * sizeof(double));
+}
+
+void rgWorld_CommitPredictor(rgWorld* world) {
+    rgWorld_FindTrend(world, world->state.change, world->state.predictor);
+    if (world->settings.integrator != rg_integratorEuler) {
+        memset(world->state.isSet, 0, (size_t)world->model->treeCount * sizeof(double));
+    }
 }
 
 bool rgNext_Create(rgNext* next, rgHeap* heap, const rgModel* model) {

@@ -26,6 +26,10 @@ void rgKinematics_TransformVelocity(const rgKinematics* kinematics, const double
                                     const double* to, double* v);
 // Rates of joints that turn freely, from axes of the body to those of its parent (out) or back.
 void rgKinematics_TurnRates(const rgKinematics* kinematics, double* v, bool out);
+// The change of v in this step as the state keeps it: rates in axes of the parent.
+void rgWorld_FindChange(const rgWorld* world, double* change);
+// free.5: the last change and the predictor, of the state before, become those after the step.
+void rgWorld_FindTrend(rgWorld* world, double* last, double* predictor);
 // Half of the smaller of two changes where they agree in sign, else zero (free.5).
 void rgPredictChange(const double* last, const double* now, int count, double* predictor);
 // Predictor of the next step, from the change of v in this one.

@@ -27,9 +27,14 @@ static void test_as_alone(void** state) {
         rollout.controlCount = (size_t)(worlds * steps * fleet.info.actuatorCount);
         assert_int_equal(rgBatch_Rollout(fleet.batch, &rollout, NULL, NULL), rg_ok);
         rgDerivatives answers[worlds];
-        assert_int_equal(rgBatch_Derivatives(fleet.batch, &slopes, q, v, answers, NULL), rg_ok);
-        assert_int_equal(
-            rgBatch_Adjoint(fleet.batch, &slopes, bars, bars + worlds * n, out, NULL, NULL), rg_ok);
+        assert_int_equal(rgBatch_Derivatives(fleet.batch, &slopes,
+                                             &(rgBatchMatrices){.nextQ = q, .nextV = v}, answers,
+                                             NULL),
+                         rg_ok);
+        assert_int_equal(rgBatch_Adjoint(fleet.batch, &slopes,
+                                         &(rgStepGradient){.qBar = bars, .vBar = bars + worlds * n},
+                                         out, NULL, NULL),
+                         rg_ok);
         for (int i = 0; i < worlds; ++i) {
             rgWorld* alone = FleetAlone(&fleet, &def.world, i, steps);
             assert_true(rgBatch_Hash(fleet.batch, i) == rgWorld_Hash(alone));
@@ -40,9 +45,11 @@ static void test_as_alone(void** state) {
             assert_memory_equal(d.nextV, v + (size_t)i * count, bytes);
             assert_int_equal(d.betweenModes, answers[i].betweenModes);
             assert_null(answers[i].nextQ);
-            assert_int_equal(
-                rgWorld_Adjoint(alone, &slopes, bars + i * n, bars + (worlds + i) * n, own, NULL),
-                rg_ok);
+            assert_int_equal(rgWorld_Adjoint(alone, &slopes,
+                                             &(rgStepGradient){.qBar = bars + i * n,
+                                                               .vBar = bars + (worlds + i) * n},
+                                             own, NULL),
+                             rg_ok);
             assert_memory_equal(own, out + (size_t)i * (size_t)width,
                                 (size_t)width * sizeof(double));
             rgDestroyWorld(alone);
@@ -51,7 +58,7 @@ static void test_as_alone(void** state) {
         FleetUnmake(&fleet);
     }
     slopes.advance = true;
-    assert_int_equal(rgBatch_Derivatives(NULL, &slopes, q, v, NULL, NULL), rg_errorArgument);
+    assert_int_equal(rgBatch_Derivatives(NULL, &slopes, NULL, NULL, NULL), rg_errorArgument);
     free(q);
     free(v);
     free(bars);

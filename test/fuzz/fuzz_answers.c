@@ -88,9 +88,11 @@ static void rgDifferentiate(rgAnswers* a, rgInput* in) {
     RG_PROMISE(columns <= rg_mostColumns);
     rgNumbers(in, x, rg_mostColumns);
     rgNumbers(in, y, rg_mostColumns);
-    rgResult result = kind == 0   ? rgWorld_Derivatives(a->world, &def, &d)
-                      : kind == 1 ? rgWorld_Adjoint(a->world, &def, x, y, out, NULL)
-                                  : rgWorld_DirectionalDerivative(a->world, &def, x, out, y, NULL);
+    rgResult result =
+        kind == 0 ? rgWorld_Derivatives(a->world, &def, &d)
+        : kind == 1
+            ? rgWorld_Adjoint(a->world, &def, &(rgStepGradient){.qBar = x, .vBar = y}, out, NULL)
+            : rgWorld_DirectionalDerivative(a->world, &def, x, out, y, NULL);
     RG_PROMISE(result == rg_ok || rgIsRefusal(result));
     RG_PROMISE(columns >= 0 || result != rg_ok);
     RG_PROMISE(rgWorld_Hash(a->world) == before);

@@ -111,6 +111,7 @@ typedef struct rgStudy {
     rgIntegrator integrator;
     double restitution;
     double increment; // of differences; 0: 1e-6
+    double byTrend;   // least of what v+ changes by
 } rgStudy;
 
 static rgWorld* rgOpen(const rgStudy* study, rgModel** model) {
@@ -164,9 +165,20 @@ static double rgApart(const double* x, const double* y, int rows, int width, int
     return size > 0 ? most / size : most;
 }
 
+static double rgFarthest(const double* x, const double* y, int rows, int width, int first,
+                         int end) {
+    double most = 0;
+    for (int i = 0; i < rows; ++i) {
+        for (int j = first; j < end; ++j) {
+            most = fmax(most, fabs(x[i * width + j] - y[i * width + j]));
+        }
+    }
+    return most;
+}
+
 // Differences that do not depend on their increment: no contact changes its mode within.
 static bool rgDiffers(rgWorld* world, const rgDerivativeDef* def, double increment, double* q,
-                      double* v, int count) {
+                      double* v, double* t, int count) {
     rgDerivativeDef other = *def;
     rgDerivatives out;
     other.differences = true;
@@ -175,6 +187,9 @@ static bool rgDiffers(rgWorld* world, const rgDerivativeDef* def, double increme
     assert_int_equal(result, rg_ok);
     memcpy(q, out.nextQ, (size_t)count * sizeof(double));
     memcpy(v, out.nextV, (size_t)count * sizeof(double));
+    if (t != NULL) {
+        memcpy(t, out.nextTrend, 2 * (size_t)count * sizeof(double));
+    }
     return true;
 }
 
@@ -185,10 +200,30 @@ static bool rgAgree(const double* a, const double* b, int n, const rgDerivatives
            rgApart(a, b, n, d->columnCount, n, 2 * n) < tolerance;
 }
 
-static bool rgCompare(rgWorld* world, const rgStudy* study, int step) {
+// What is foreseen next is half of this change, of the last one, or nothing. Where they are as
+// large as each other, as in free fall, it has a kink.
+static bool rgForesees(const double* trend, int n, const rgDerivatives* d) {
+    int width = d->columnCount;
+    for (int i = 0; i < n; ++i) {
+        const double *row = trend + i * width, *change = trend + (n + i) * width;
+        bool none = true, now = true, last = true;
+        for (int j = 0; j < width; ++j) {
+            none = none && row[j] == 0;
+            now = now && row[j] == 0.5 * change[j];
+            last = last && row[j] == (j == d->trendColumn + n + i ? 0.5 : 0);
+        }
+        if (!none && !now && !last) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool rgCompare(rgWorld* world, const rgStudy* study, int step, double* byTrend) {
     static double q[rg_most], v[rg_most], q1[rg_most], v1[rg_most], q2[rg_most], v2[rg_most];
+    static double t[2 * rg_most], t1[2 * rg_most], zeros[rg_most];
     rgDerivativeDef def = rgDefaultDerivativeDef();
-    def.by |= rg_byForce;
+    def.by |= rg_byForce | rg_byTrend;
     rgDerivatives d;
     int n;
     rgWorld_Velocities(world, &n);
@@ -197,17 +232,34 @@ static bool rgCompare(rgWorld* world, const rgStudy* study, int step) {
     assert_true(count <= rg_most);
     memcpy(q, d.nextQ, (size_t)count * sizeof(double));
     memcpy(v, d.nextV, (size_t)count * sizeof(double));
+    memcpy(t, d.nextTrend, 2 * (size_t)count * sizeof(double));
     if (d.betweenModes > 0 || d.touching > 0 || d.frozen > 0 || d.margin < 1e-2) {
         return false;
     }
     double h = study->increment > 0 ? study->increment : 1e-6;
-    rgDiffers(world, &def, h, q1, v1, count);
-    rgDiffers(world, &def, 2 * h, q2, v2, count);
+    rgDiffers(world, &def, h, q1, v1, t1, count);
+    rgDiffers(world, &def, 2 * h, q2, v2, NULL, count);
     if (!rgAgree(v1, v2, n, &d, 1e-6) || !rgAgree(q1, q2, n, &d, 1e-4)) {
         return false;
     }
-    int firsts[5] = {0, n, 2 * n, d.forceColumn, d.columnCount};
-    for (int k = 0; k < 4; ++k) {
+    assert_true(study->integrator == rg_integratorEuler || rgForesees(t, n, &d));
+    int firsts[6] = {0, n, 2 * n, d.forceColumn, d.trendColumn, d.columnCount};
+    for (int k = 0; k < 5; ++k) {
+        int at = n * d.columnCount;
+        int first = firsts[k], end = firsts[k + 1], width = d.columnCount;
+        double errorT = rgFarthest(t + at, t1 + at, n, width, first, end);
+        if (k == 4) { // the trend has little influence: errors are relative to one
+            double error = rgFarthest(v, v1, n, width, first, end);
+            double positions = rgFarthest(q, q1, n, width, first, end); // as they are projected
+            *byTrend = fmax(*byTrend, rgFarthest(zeros, v, n, width, first, end));
+            assert_true(error < 1e-7 && errorT < 1e-7 && positions < 1e-6);
+            break;
+        }
+        double size = rgFarthest(zeros, v1, n, width, first, end);
+        if (!(errorT <= 1e-6 * size)) {
+            print_message("%s step %d block %d: trend %.2e\n", study->name, step, k, errorT / size);
+        }
+        assert_true(errorT <= 1e-6 * size);
         double errorV = rgApart(v, v1, n, d.columnCount, firsts[k], firsts[k + 1]);
         double errorQ = rgApart(q, q1, n, d.columnCount, firsts[k], firsts[k + 1]);
         // Differences of positions have the tolerance of their projection.
@@ -224,18 +276,20 @@ static bool rgCompare(rgWorld* world, const rgStudy* study, int step) {
 static void rgStudyOf(const rgStudy* study) {
     rgModel* model = NULL;
     rgWorld* world = rgOpen(study, &model);
+    double byTrend = 0;
     int smooth = 0, starts = rgFewer(3) > 1 ? 3 : 1;
     for (int k = 0; k < starts; ++k) {
         rgStart(world, study, 11 + (uint64_t)k);
         for (int i = 0; i < study->steps; ++i) {
-            smooth += i % 7 == 3 && rgCompare(world, study, i);
+            smooth += i % 7 == 3 && rgCompare(world, study, i, &byTrend);
             assert_int_equal(rgWorld_Step(world, NULL), rg_ok);
         }
     }
     if (getenv("RIGOR_SHOW") != NULL) {
-        print_message("%s: %d smooth\n", study->name, smooth);
+        print_message("%s: %d smooth, by trend %.1e\n", study->name, smooth, byTrend);
     }
     assert_true(smooth * 3 >= study->least * starts);
+    assert_true(byTrend >= study->byTrend);
     rgDestroyWorld(world);
     rgDestroyModel(model);
 }
@@ -259,9 +313,9 @@ STUDY(test_cube_on_springs, rgCube, "cube on springs", 1, 2e4, .steps = 200, .le
 STUDY(test_brick_on_springs, rgBrick, "brick on springs", 3, 2e4, .steps = 200, .least = 5,
       .increment = 1e-5)
 STUDY(test_ball, rgBall, "balls", 1, .steps = 150, .least = 2)
-STUDY(test_leg, rgLeg, "leg", 1, .steps = 150, .least = 10)
-STUDY(test_coupled, rgCoupled, "coupled", 1, .steps = 150, .least = 10)
-STUDY(test_loops, rgLoops, "loops", 1, .steps = 60, .least = 5, .increment = 1e-5)
+STUDY(test_leg, rgLeg, "leg", 1, .steps = 150, .least = 10, .byTrend = 1e-3)
+STUDY(test_coupled, rgCoupled, "coupled", 1, .steps = 150, .least = 10, .byTrend = 1e-3)
+STUDY(test_loops, rgLoops, "loops", 1, .steps = 60, .least = 5, .increment = 1e-5, .byTrend = 1e-3)
 STUDY(test_heap, rgHeap, "heap", 0.5, .steps = 150, .least = 3)
 
 static void test_leaning_box(void** state) {
@@ -280,10 +334,124 @@ static void test_leaning_box(void** state) {
     memcpy(v[0], d.nextV, 64 * sizeof(double));
     assert_true(d.rowCount > 0);
     assert_int_equal(d.touching + d.frozen + d.betweenModes, 0);
-    rgDiffers(world, &def, 1e-6, v[1], v[1], 64);
-    rgDiffers(world, &def, 5e-7, v[2], v[2], 64);
+    rgDiffers(world, &def, 1e-6, v[1], v[1], NULL, 64);
+    rgDiffers(world, &def, 5e-7, v[2], v[2], NULL, 64);
     assert_true(rgApart(v[1], v[2], 8, 8, 0, 8) < 1e-5);
     EXPECT_NEAR(rgApart(v[0], v[1], 8, 8, 0, 8), 0, 1e-4);
+    rgDestroyWorld(world);
+    rgDestroyModel(model);
+}
+
+// ---- sensors
+
+// The leg with a sensor of every kind that depends on the motion, and a muscle-free tendon.
+static const char rgSensing[] =
+    "<mujoco><compiler angle='radian'/><option timestep='0.001' magnetic='0.1 0.2 "
+    "-0.5'/><worldbody>"
+    "<geom name='floor' type='plane' size='0 0 1' friction='0.5'/>"
+    "<body name='base' pos='0 0 0.62'><freejoint/>"
+    "<geom type='box' size='0.1 0.1 0.05' mass='3'/><site name='eye' pos='0.1 0 0.02' "
+    "euler='0.1 1.2 0.3'/>"
+    "<body name='thigh'><joint name='hip' axis='0 1 0' damping='0.1'/>"
+    "<geom type='capsule' size='0.02' fromto='0 0 0 0.1 0 -0.3' mass='0.5'/>"
+    "<site name='thigh' pos='0.05 0.02 -0.1' euler='0.3 0.2 0.1'/>"
+    "<body name='shin' pos='0.1 0 -0.3'><joint name='knee' axis='0 1 0' range='-1 0.002' "
+    "limited='true'/><geom type='capsule' size='0.02' fromto='0 0 0 -0.1 0 -0.3' mass='0.3'/>"
+    "<site name='shin' euler='0.2 0.5 0'/>"
+    "<body pos='0.1 0.2 0'><joint name='ball' type='ball' damping='0.01'/>"
+    "<geom type='sphere' size='0.03' mass='0.1' pos='0.02 0 0'/></body>"
+    "</body></body></body></worldbody><tendon><fixed name='t'><joint joint='hip' coef='1'/>"
+    "<joint joint='knee' coef='-0.7'/></fixed></tendon><actuator>"
+    "<position name='a' joint='hip' kp='50' kv='1' forcerange='-8 8'/>"
+    "<position name='b' joint='knee' kp='80' kv='2'/><motor name='c' tendon='t' gear='3'/>"
+    "</actuator><sensor><accelerometer site='shin'/><velocimeter site='shin'/><gyro site='eye'/>"
+    "<force site='thigh'/><torque site='shin'/><touch site='shin'/><magnetometer site='eye'/>"
+    "<rangefinder site='eye'/><jointpos joint='hip'/><jointvel joint='knee'/>"
+    "<tendonpos tendon='t'/><tendonvel tendon='t'/><actuatorpos actuator='b'/>"
+    "<actuatorvel actuator='c'/><actuatorfrc actuator='a'/><actuatorfrc actuator='b'/>"
+    "<actuatorfrc actuator='c'/><jointactuatorfrc joint='knee'/><tendonactuatorfrc tendon='t'/>"
+    "<ballquat joint='ball'/><ballangvel joint='ball'/><jointlimitpos joint='knee'/>"
+    "<jointlimitvel joint='knee'/><jointlimitfrc joint='knee'/>"
+    "<framepos objtype='site' objname='shin' reftype='site' refname='eye'/>"
+    "<framequat objtype='body' objname='shin'/><framexaxis objtype='site' objname='thigh'/>"
+    "<framelinvel objtype='site' objname='shin' reftype='site' refname='eye'/>"
+    "<frameangvel objtype='site' objname='shin'/><framelinacc objtype='site' objname='eye'/>"
+    "<frameangacc objtype='site' objname='shin'/><subtreecom body='thigh'/>"
+    "<subtreelinvel body='base'/><subtreeangmom body='thigh'/><e_potential/><e_kinetic/>"
+    "<contact geom1='floor' data='force torque dist pos normal' num='2'/>"
+    "<contact geom1='floor' data='force pos' reduce='netforce'/></sensor></mujoco>";
+
+// Rows of sensors have units of their own: the largest difference of each over its largest slope.
+static int rgCompareSensors(rgWorld* world) {
+    static double own[200 * 120], other[2][200 * 120];
+    rgDerivativeDef def = rgDefaultDerivativeDef();
+    def.by |= rg_byForce | rg_byTrend;
+    def.sensors = true;
+    rgDerivatives d;
+    assert_int_equal(rgWorld_Derivatives(world, &def, &d), rg_ok);
+    if (d.betweenModes + d.frozen > 0 || d.margin < 0.01) {
+        return 0;
+    }
+    int count = d.sensorCount * d.columnCount, n = d.velocityColumn, compared = 0;
+    bool touching = d.touching > 0; // a kink by position
+    assert_true(count > 0 && count <= RG_COUNT(own));
+    memcpy(own, d.sensor, (size_t)count * sizeof(double));
+    static double bars[200], back[120], sums[120];
+    memset(sums, 0, sizeof(sums));
+    for (int i = 0; i < count; ++i) {
+        bars[i / d.columnCount] = cos(i / d.columnCount);
+        sums[i % d.columnCount] += cos(i / d.columnCount) * d.sensor[i];
+    }
+    rgStepGradient gradient = {.sensorBar = bars};
+    int columnCount = d.columnCount;
+    assert_int_equal(rgWorld_Adjoint(world, &def, &gradient, back, NULL), rg_ok);
+    for (int j = 0; j < columnCount; ++j) {
+        EXPECT_NEAR(back[j], sums[j], 1e-12 * fabs(sums[j]));
+    }
+    def.differences = true;
+    for (int k = 0; k < 2; ++k) {
+        def.increment = k == 0 ? 1e-6 : 2e-6;
+        assert_int_equal(rgWorld_Derivatives(world, &def, &d), rg_ok);
+        memcpy(other[k], d.sensor, (size_t)count * sizeof(double));
+    }
+    int firsts[] = {0, n, d.controlColumn, d.forceColumn, d.trendColumn};
+    const double* now = rgWorld_Sensors(world, NULL);
+    for (int s = 0; s < d.sensorCount; ++s) {
+        const double *a = own + s * d.columnCount, *b = other[0] + s * d.columnCount,
+                     *c = other[1] + s * d.columnCount;
+        for (int k = touching; k + 1 < RG_COUNT(firsts); ++k) {
+            double size = 0, error = 0, kink = 0;
+            for (int j = firsts[k]; j < firsts[k + 1]; ++j) {
+                size = fmax(size, fabs(b[j]));
+                error = fmax(error, fabs(a[j] - b[j]));
+                kink = fmax(kink, fabs(c[j] - b[j]));
+            }
+            if (kink > 1e-5 * size) {
+                continue; // also where rounding is all there is
+            }
+            double noise = 1e-8 * (1 + fabs(now[s])); // of a reading over the increment
+            if (!(error <= 1e-4 * size + noise)) {
+                print_message("number %d of sensors, block %d: %.2e of %.2e\n", s, k, error, size);
+            }
+            assert_true(error <= 1e-4 * size + noise);
+            compared += size > 0;
+        }
+    }
+    return compared;
+}
+
+static void test_sensors(void** state) {
+    (void)state;
+    rgStudy study = {rgSensing, "sensing", 0.5, .steps = 150};
+    rgModel* model = NULL;
+    rgWorld* world = rgOpen(&study, &model);
+    int compared = 0;
+    rgStart(world, &study, 5);
+    for (int i = 0; i < study.steps; ++i) {
+        compared += i % 7 == 3 ? rgCompareSensors(world) : 0;
+        assert_int_equal(rgWorld_Step(world, NULL), rg_ok);
+    }
+    assert_true(compared > 1000);
     rgDestroyWorld(world);
     rgDestroyModel(model);
 }
@@ -341,9 +509,9 @@ static void test_directions(void** state) {
 // ---- the adjoint and the matrices are one map
 
 static double rgAdjointError(rgWorld* world, double smoothing, rgRandom* random) {
-    static double q[rg_most], v[rg_most], out[130], qBar[64], vBar[64];
+    static double q[rg_most], v[rg_most], t[2 * rg_most], out[130], qBar[64], vBar[64], tBar[128];
     rgDerivativeDef def = rgDefaultDerivativeDef();
-    def.by |= rg_byForce;
+    def.by |= rg_byForce | rg_byTrend;
     def.smoothing = smoothing;
     rgDerivatives d;
     int n;
@@ -352,12 +520,20 @@ static double rgAdjointError(rgWorld* world, double smoothing, rgRandom* random)
     int width = d.columnCount;
     memcpy(q, d.nextQ, (size_t)(n * width) * sizeof(double));
     memcpy(v, d.nextV, (size_t)(n * width) * sizeof(double));
+    memcpy(t, d.nextTrend, 2 * (size_t)(n * width) * sizeof(double));
+    for (int i = 0; i < 2 * n; ++i) {
+        tBar[i] = rgRandom_Uniform(random, -1, 1);
+    }
     for (int i = 0; i < n; ++i) {
         qBar[i] = rgRandom_Uniform(random, -1, 1);
         vBar[i] = rgRandom_Uniform(random, -1, 1);
     }
     rgDerivatives again;
-    assert_int_equal(rgWorld_Adjoint(world, &def, qBar, vBar, out, &again), rg_ok);
+    assert_int_equal(
+        rgWorld_Adjoint(world, &def,
+                        &(rgStepGradient){.qBar = qBar, .vBar = vBar, .trendBar = tBar}, out,
+                        &again),
+        rg_ok);
     assert_int_equal(again.betweenModes, d.betweenModes);
     assert_int_equal(again.columnCount, width);
     double error = 0, most = 0;
@@ -365,6 +541,9 @@ static double rgAdjointError(rgWorld* world, double smoothing, rgRandom* random)
         double sum = 0;
         for (int i = 0; i < n; ++i) {
             sum += qBar[i] * q[i * width + j] + vBar[i] * v[i * width + j];
+        }
+        for (int i = 0; i < 2 * n; ++i) {
+            sum += tBar[i] * t[i * width + j];
         }
         error = fmax(error, fabs(sum - out[j]));
         most = fmax(most, fabs(sum));
@@ -742,7 +921,7 @@ static void test_refusals(void** state) {
     }
     def = rgDefaultDerivativeDef();
     def.differences = true;
-    assert_int_equal(rgWorld_Adjoint(world, &def, NULL, NULL, out, NULL), rg_errorArgument);
+    assert_int_equal(rgWorld_Adjoint(world, &def, NULL, out, NULL), rg_errorArgument);
     assert_int_equal(rgWorld_Derivatives(world, NULL, &d), rg_ok);
     assert_int_equal(d.columnCount, 12);
     rgDestroyWorld(world);
@@ -764,6 +943,7 @@ int main(void) {
         cmocka_unit_test(test_loops),
         cmocka_unit_test(test_heap),
         cmocka_unit_test(test_leaning_box),
+        cmocka_unit_test(test_sensors),
         cmocka_unit_test(test_directions),
         cmocka_unit_test(test_adjoint),
         cmocka_unit_test(test_smoothed_ball),
