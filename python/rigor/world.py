@@ -374,10 +374,11 @@ class World(LiveArrays):
         if result == lib.rg_errorNumeric:
             speed = ffi.new("double*")
             body = lib.rgWorld_FastestBody(self._world, speed).index1
-            name = self.model.body_names[body - 1] if body > 0 else "nothing"
+            fastest = (f"body '{self.model.body_names[body - 1]}' is fastest ({speed[0]:.3g} m/s or rad/s)"
+                       if body > 0 else "nothing moves")
             raise NumericError("the step made numbers that are not finite or speeds that the energy does not "
                                "allow: forces, velocities or gains are too large for this time step; the state "
-                               f"is that before it, and body '{name}' is fastest ({speed[0]:.3g} m/s or rad/s)")
+                               f"is that before it, and {fastest}")
         check(result, "step")
 
     def forward(self) -> None:

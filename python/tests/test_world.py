@@ -205,6 +205,9 @@ def test_overflow_is_an_exception(world):
         world.step()
     world.v[:] = 0
     assert world.hash() == mark
+    still = rigor.World(world.model, dt=1e300)
+    with pytest.raises(rigor.NumericError, match="nothing moves"):
+        still.step()
 
 
 def test_settings(quadruped):
