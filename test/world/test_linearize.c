@@ -101,6 +101,15 @@ static const char rgLeaning[] =
          "<geom type='box' size='0.1 0.09 0.1' mass='1' friction='0' priority='1'/></body>"
          "</worldbody></mujoco>";
 
+// A capsule that lies beside the top of another on springs, one end lower than the other: the
+// normal that its two points share turns with every motion across.
+static const char rgLying[] =
+    "<mujoco><compiler angle='radian'/><option timestep='0.001'/><worldbody>"
+    "<geom type='capsule' fromto='-1 0 0.1 1 0 0.1' size='0.1' friction='0'/>"
+    "<body pos='0 0.05 0.24145' quat='1 1e-3 5e-5 1e-6'><freejoint/>"
+    "<geom type='capsule' fromto='-0.2 0 0 0.2 0 0' size='0.05' mass='1' friction='0'/></body>"
+    "</worldbody></mujoco>";
+
 typedef struct rgStudy {
     const char* text;
     const char* name;
@@ -452,6 +461,33 @@ static void test_sensors(void** state) {
         assert_int_equal(rgWorld_Step(world, NULL), rg_ok);
     }
     assert_true(compared > 1000);
+    rgDestroyWorld(world);
+    rgDestroyModel(model);
+}
+
+static void test_lying_capsule(void** state) {
+    (void)state;
+    static double v[3][rg_most];
+    rgStudy study = {rgLying, "lying", 1, 1e4, .steps = 1};
+    rgModel* model = NULL;
+    rgWorld* world = rgOpen(&study, &model);
+    const double rates[6] = {0.1, -0.03, -0.1, 0.1, 1e-4, 1e-5};
+    assert_int_equal(rgWorld_SetState(world, NULL, rates), rg_ok);
+    for (int i = 0; i < 6; ++i) {
+        assert_int_equal(rgWorld_Step(world, NULL), rg_ok);
+    }
+    rgDerivativeDef def = rgDefaultDerivativeDef();
+    rgDerivatives d;
+    def.by = rg_byPosition;
+    assert_int_equal(rgWorld_Derivatives(world, &def, &d), rg_ok);
+    memcpy(v[0], d.nextV, 36 * sizeof(double));
+    assert_int_equal(d.rowCount, 6);
+    assert_int_equal(d.touching + d.frozen + d.betweenModes, 0);
+    rgDiffers(world, &def, 1e-6, v[1], v[1], NULL, 36);
+    rgDiffers(world, &def, 5e-7, v[2], v[2], NULL, 36);
+    assert_true(rgApart(v[1], v[2], 6, 6, 0, 6) < 1e-6);
+    // Gaps of the two ends change along normals that are a little apart: 2e-4.
+    EXPECT_NEAR(rgApart(v[0], v[1], 6, 6, 0, 6), 0, 1e-3);
     rgDestroyWorld(world);
     rgDestroyModel(model);
 }
@@ -944,6 +980,7 @@ int main(void) {
         cmocka_unit_test(test_heap),
         cmocka_unit_test(test_leaning_box),
         cmocka_unit_test(test_sensors),
+        cmocka_unit_test(test_lying_capsule),
         cmocka_unit_test(test_directions),
         cmocka_unit_test(test_adjoint),
         cmocka_unit_test(test_smoothed_ball),
