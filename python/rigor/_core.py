@@ -408,8 +408,10 @@ def fill(target: Any, values: Dict[str, Any], what: str, keep: List[Any],
               if key not in _HIDDEN and (arrays or not _is_array(key, ctype))}
     for key, value in values.items():
         other = {"mu": "friction", "friction": "mu"}.get(key)
-        if key not in fields and other in fields and other not in values:
-            key = other  # the coefficient has both names
+        if key not in fields and other in fields:
+            if other in values:
+                raise TypeError(f"{what}: '{key}' and '{other}' are names of one setting: give one of them")
+            key = other
         if key not in fields:
             known = sorted({*fields, *also})
             raise TypeError(f"{what} has no setting '{key}'; it has " + ", ".join(known))

@@ -44,6 +44,10 @@ def world_def(keep: List[Any], dt: Optional[float], gravity: Any, solver: Option
                                         ("accuracy", accuracy)) if v is not None})
     if gravity is not None:
         settings["has_gravity"] = True
+    step = settings.pop("time_step", None)
+    if dt is not None and step is not None:
+        raise TypeError("world: 'dt' and 'time_step' are names of one setting: give one of them")
+    dt = step if dt is None else dt
     for name, value in dict(settings, dt=dt, tolerance=tolerance, accuracy=accuracy).items():
         if isinstance(value, (float, np.floating)) and math.isnan(value):
             raise ArgumentError(f"world: {name} is NaN; leave it out, or give None, for what the model says")

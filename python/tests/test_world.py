@@ -211,6 +211,11 @@ def test_overflow_is_an_exception(world):
 
 
 def test_settings(quadruped):
+    with pytest.raises(TypeError, match="world: 'mu' and 'friction' are names of one setting"):
+        rigor.World(quadruped, mu=0.5, friction=0.4)
+    with pytest.raises(TypeError, match="world: 'dt' and 'time_step' are names of one setting"):
+        rigor.World(quadruped, dt=1e-3, time_step=2e-3)
+    assert rigor.World(quadruped, time_step=2e-3).dt == rigor.Batch(quadruped, 1, time_step=2e-3).dt == 2e-3
     with pytest.raises(TypeError, match="world has no setting 'fricton'; it has accuracy, contact, damping, "
                        "dissipation, dt, .*key, .*time_step, tolerance"):
         rigor.World(quadruped, fricton=1)
