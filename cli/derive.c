@@ -52,10 +52,10 @@ static int rgParseDerive(int argc, char** argv, rgDeriveOptions* options, int* c
         {"--held-gaps", rg_optionFlag, &options->def.heldGaps,
          "touching contacts have the slope of gaps that open", NULL, NULL, 0, 0},
         {"--smoothing", rg_optionNumber, &options->def.smoothing,
-         "speed over which contacts go from one mode to another [m/s]; 0: exact", "V", NULL, 0,
+         "speed over which the modes of contacts are smoothed [m/s]; 0: exact", "V", NULL, 0,
          1e300},
         {"--check", rg_optionFlag, &options->check,
-         "compare with differences of whole steps where no contact is between two modes", NULL,
+         "compare with differences of steps at states without contacts between two modes", NULL,
          NULL, 0, 0},
         {"--most", rg_optionNumber, &options->most,
          "largest relative difference of v+ and sensors that passes", "X", NULL, 0, 1e300},
@@ -283,7 +283,7 @@ static void rgPrintDerive(const rgDeriveJob* job) {
            "rows, %d with inconsistent ones\n",
            stats->states, stats->between, stats->touching, stats->redundant, stats->inconsistent);
     if (stats->frozen > 0) {
-        printf("%d states leave terms out: %s\n", stats->frozen, stats->frozenWhy);
+        printf("%d states have frozen terms: %s\n", stats->frozen, stats->frozenWhy);
     }
     if (!job->options.check) {
         return;

@@ -140,7 +140,7 @@ static char* rgDescribeEnd(int status, bool inTime, rgGuardLimits limits) {
     if (WIFSIGNALED(status)) {
         return WTERMSIG(status) == SIGXCPU
                    ? rgCli_Format("took longer than %g s and was stopped", limits.seconds)
-                   : rgCli_Format("crashed the HDF5 library (signal %d): the file is damaged",
+                   : rgCli_Format("crashed libhdf5 (signal %d): the file is damaged",
                                   WTERMSIG(status));
     }
     return WEXITSTATUS(status) == 0
@@ -155,7 +155,7 @@ bool rgRunGuarded(rgGuardFcn* run, void* context, rgGuardLimits limits, rgByteBu
     *result = (rgByteBuffer){0};
     *fault = NULL;
     if (pipe(ends) != 0) {
-        *fault = rgCli_Format("cannot be read in a process of its own: %s", strerror(errno));
+        *fault = rgCli_Format("cannot be read in a separate process: %s", strerror(errno));
         return false;
     }
     fflush(NULL);
@@ -167,7 +167,7 @@ bool rgRunGuarded(rgGuardFcn* run, void* context, rgGuardLimits limits, rgByteBu
     close(ends[1]);
     if (child < 0) {
         close(ends[0]);
-        *fault = rgCli_Format("cannot be read in a process of its own: %s", strerror(errno));
+        *fault = rgCli_Format("cannot be read in a separate process: %s", strerror(errno));
         return false;
     }
     bool inTime = rgReadAll(ends[0], limits.seconds, result);

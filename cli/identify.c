@@ -46,8 +46,8 @@ static int rgParseIdentify(int argc, char** argv, rgIdentifyOptions* o, int* cou
         {"--refine", rg_optionInt, &def->refinements, "limit of Gauss-Newton steps", "N", NULL, 0,
          1e6},
         {"--slopes", rg_optionChoice, &o->slopes,
-         "derivatives: those of steps, differences of simulations, or of steps unless a motion "
-         "begins to touch something",
+         "derivatives: of steps, differences of simulations, or auto: of steps unless a motion "
+         "begins a contact",
          "S", slopeKinds, 0, 0},
         {"--difference", rg_optionNumber, &def->differenceStep,
          "step of derivatives, in widths of the bounds", "S", NULL, 1e-9, 0.5},

@@ -192,8 +192,7 @@ void rgIdentifyJob_Print(const rgIdentifyJob* job) {
     if (misfit > RG_IDENTIFY_MISFIT) {
         printf("the errors are %.2g times those of --noise: %s\n", misfit,
                job->options.startNoise == NULL
-                   ? "where starts are measured with noise, or without velocities, --start-noise "
-                     "finds them as well"
+                   ? "if starts have noise or no velocities, --start-noise fits them, too"
                    : "the model, --noise or --start-noise does not fit them");
     }
     if (info.foldCount > 0) {

@@ -64,11 +64,11 @@ static int rgParseInverse(int argc, char** argv, rgInverseOptions* options, int*
         {"--R", rg_optionNumber, &def->compliance, "compliance of every contact [1/kg]", "R", NULL,
          0, 1e300},
         {"--start", rg_optionChoice, &options->start,
-         "start impulses, which rigid contacts stay near to", "S", startNames, 0, 0},
+         "start impulses; those of rigid contacts stay near them", "S", startNames, 0, 0},
         {"--normal-force", rg_optionNumber, &def->normalForce,
          "wanted force at every pair that touches [N]; implies --start force", "F", NULL, 0, 1e300},
         {"--feasible", rg_optionFlag, &def->feasible,
-         "choose contact forces that spare the floating base", NULL, NULL, 0, 0},
+         "choose contact forces that leave the least force at the floating base", NULL, NULL, 0, 0},
         {"--csv", rg_optionOutput, &options->csv, "write forces and contact forces of every step",
          "FILE", NULL, 0, 0},
         {"--json", rg_optionFlag, &options->json, "print the summary as one JSON object", NULL,
@@ -194,14 +194,14 @@ static void rgPrintInverse(const rgInverseJob* job) {
                stats->openMost, job->options.def.feasible ? " and the base" : "");
     }
     if (stats->missingForce > 0 || stats->missingTorque > 0) {
-        printf("%d steps cannot be made: the base lacks up to %.6g N and %.6g N m%s\n",
+        printf("%d steps are not possible: the base lacks up to %.6g N and %.6g N m%s\n",
                stats->unheld, stats->missingForce, stats->missingTorque,
                job->options.def.feasible ? ", and no contact can give them"
                                          : " (--feasible looks for contact forces that give them)");
     }
     if (stats->effortExcess > 0) {
-        printf("%d steps ask too much of motors alone: effort limits are exceeded by up to %.6g\n",
-               stats->overloaded, stats->effortExcess);
+        printf("%d steps exceed the effort limits of motors, by up to %.6g\n", stats->overloaded,
+               stats->effortExcess);
     }
     if (!job->reference.hasPositions) {
         printf("driven by these forces, velocities differ by at most %.3g\n", stats->velocityError);

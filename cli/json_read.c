@@ -81,7 +81,7 @@ static bool rgJsonReader_Text(rgJsonReader* r, char** text) {
             out = rgPutCode(out, code);
             r->at += 5;
         } else {
-            return rgJsonReader_Fail(r, "a text holds a \\ that means nothing");
+            return rgJsonReader_Fail(r, "a text has an unknown escape sequence");
         }
     }
     ++r->at;
@@ -164,7 +164,8 @@ static bool rgJsonReader_Word(rgJsonReader* r, rgJsonValue* value) {
     value->kind = rg_jsonNumber;
     value->text = rgCli_Format("%.*s", (int)length, r->at);
     r->at += length;
-    return rgParseNumber(value->text, &number) || rgJsonReader_Fail(r, "no value of JSON is here");
+    return rgParseNumber(value->text, &number) ||
+           rgJsonReader_Fail(r, "a JSON value is needed here");
 }
 
 static bool rgJsonReader_Value(rgJsonReader* r, rgJsonValue* value) {
@@ -204,7 +205,7 @@ bool rgParseJson(const char* path, const char* text, size_t count, rgJsonValue* 
     bool good = rgJsonReader_Value(&reader, root);
     rgJsonReader_Skip(&reader);
     if (good && reader.at != text + count) {
-        good = rgJsonReader_Fail(&reader, "something follows the end");
+        good = rgJsonReader_Fail(&reader, "there is text after the end");
     }
     if (!good) { // no half-read tree, whose last key may be missing
         rgFreeJson(root);

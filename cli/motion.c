@@ -137,8 +137,8 @@ static bool rgReader_ReadLines(rgReader* reader, FILE* in, rgMotionFile* referen
     free(line);
     int least = reference->hasPositions ? 2 : 1;
     if (good && reference->rowCount < least) {
-        rgCli_Error("%s: %d rows of numbers, and it takes %d", reader->path, reference->rowCount,
-                    least);
+        rgCli_Error("%s: %d rows of numbers; at least %d are needed", reader->path,
+                    reference->rowCount, least);
         good = false;
     }
     return good;

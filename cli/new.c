@@ -193,7 +193,7 @@ int rgCli_New(int argc, char** argv) {
     }
     const char* name = argv[1];
     if (!rgNewName_IsGood(name)) {
-        rgCli_Error("'%s' is no name for a project: up to %d letters, digits, '_' and '-'", name,
+        rgCli_Error("'%s' is not a project name; use up to %d letters, digits, '_' and '-'", name,
                     RG_NEW_NAME_LIMIT);
         return rg_exitUsage;
     }

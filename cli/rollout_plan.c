@@ -80,7 +80,7 @@ static bool rgReadSpread(rgSpreads* spreads, const char* option, char* text, boo
         return false;
     }
     if (spread.low > spread.high || (spread.logarithmic && !(spread.low > 0))) {
-        rgCli_Error("%s: %s from %g to %g is no range%s", option, text, spread.low, spread.high,
+        rgCli_Error("%s: %s from %g to %g is not a range%s", option, text, spread.low, spread.high,
                     spread.logarithmic ? " in equal ratios" : "");
         return false;
     }

@@ -40,7 +40,7 @@ static bool rgAddList(rgWords* words, const char* path, const rgJsonValue* optio
         const rgJsonValue* item = &option->items[i];
         if (!rgIsScalar(item)) {
             free(joined);
-            return rgReportInvalid(path, item, "a list of an option holds numbers or texts");
+            return rgReportInvalid(path, item, "the list of an option must have numbers or texts");
         }
         if (item->kind == rg_jsonText) {
             rgWords_Add(words, rgCli_Format("--%s=%s", option->key, item->text));
@@ -75,7 +75,7 @@ static bool rgAddOption(rgWords* words, const char* path, const rgJsonValue* opt
     case rg_jsonArray:
         return rgAddList(words, path, option);
     case rg_jsonObject:
-        return rgReportInvalid(path, option, "an option is no object");
+        return rgReportInvalid(path, option, "an option cannot be an object");
     case rg_jsonNull:
         break;
     }
@@ -100,7 +100,7 @@ static bool rgAddFile(rgWords* words, const char* path, const rgJsonValue* file)
     }
     const rgJsonValue* name = rgJsonValue_Find(file, "file");
     if (name == NULL || name->kind != rg_jsonText) {
-        return rgReportInvalid(path, file, "a file is a text, or an object with \"file\"");
+        return rgReportInvalid(path, file, "a file must be a text, or an object with \"file\"");
     }
     rgWords_Add(words, rgCli_CopyText(name->text));
     return rgAddOptions(words, path, file, "file");
@@ -128,7 +128,7 @@ static bool rgMakeRun(rgWords* words, const char* path, const rgJsonValue* defau
         i += isRuns;
     }
     if (run->kind != rg_jsonObject) {
-        return rgReportInvalid(path, run, "a run is an object of options");
+        return rgReportInvalid(path, run, "a run must be an object of options");
     }
     const rgJsonValue* files = rgJsonValue_Find(run, "files");
     if (defaults != NULL && !rgAddOptions(words, path, defaults, "files")) {
@@ -214,7 +214,7 @@ static const rgJsonValue* rgFindRuns(const char* path, const rgJsonValue* root,
     if (runs == NULL || runs->kind != rg_jsonArray ||
         (*defaults != NULL && (*defaults)->kind != rg_jsonObject)) {
         rgReportInvalid(path, root,
-                        "it holds a list of runs, or an object with \"runs\" and \"defaults\"");
+                        "it must be a list of runs, or an object with \"runs\" and \"defaults\"");
         return NULL;
     }
     return runs->count > 0 || rgReportInvalid(path, runs, "the list of runs is empty") ? runs

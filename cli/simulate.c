@@ -115,7 +115,7 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
 static void rgPrintHints(const rgSimulateJob* job) {
     const rgSimulation* simulation = &job->simulation;
     if (rgSimulation_HasNoFloor(simulation)) {
-        rgCli_Print(stderr, "hint: there is no floor below '%s'; --ground adds one\n",
+        rgCli_Print(stderr, "hint: '%s' has no floor below it; --ground adds one\n",
                     simulation->name);
     }
     if (simulation->scene == NULL && job->options.arguments.key == NULL &&
@@ -197,7 +197,7 @@ static void rgShowLive(rgProgress* progress, const rgSimulateJob* job, const rgS
 static const char* rgBodyName(const rgSimulation* simulation, rgBodyId body) {
     const rgBodyDef* def = rgModel_Body(simulation->loaded.model, body);
     bool named = body.index1 != 0 && def->name != NULL && def->name[0] != '\0';
-    return body.index1 == 0 ? "the world" : named ? def->name : "a body without name";
+    return body.index1 == 0 ? "the world" : named ? def->name : "a body without a name";
 }
 
 // Name of the fastest body, the likely place of a failed step.

@@ -82,8 +82,8 @@ static bool rgReadRow(rgControlFile* file, char* line) {
         return false;
     }
     if (row > 0 && !(file->times[row] > file->times[row - 1])) {
-        rgCli_Error("%s:%d: times must rise, and %g follows %g", path, lineNumber, file->times[row],
-                    file->times[row - 1]);
+        rgCli_Error("%s:%d: times must increase, but %g follows %g", path, lineNumber,
+                    file->times[row], file->times[row - 1]);
         return false;
     }
     file->rowCount += 1;

@@ -287,7 +287,7 @@ int rgCli_Demo(int argc, char** argv) {
     if (code == rg_exitDone && rgHasPage()) {
         code = rgShowDemo(path, page);
     } else if (code == rg_exitDone) {
-        printf("\nno picture: rigor was built without the viewer, which takes Node, npm and its "
+        printf("\nno picture: rigor was built without the viewer, which needs Node, npm and its "
                "registry\n");
     }
     remove(path);

@@ -174,7 +174,7 @@ typedef enum rgContactStatus {
                           ///< are named, and bounded impulses returned
 } rgContactStatus;
 
-/// How far impulses are from a solution; zero for an exact one. ncp.9-12.
+/// Error of impulses; zero for an exact solution. ncp.9-12.
 typedef struct rgResidual {
     double total;           ///< the largest velocity error of any constraint, over the error of
                             ///< zero impulses in its island [-]; zero impulses have 1

@@ -193,7 +193,7 @@ RG_API void rgDestroyMotion(rgMotion* motion); ///< of rgLoadMotion() only
 RG_API rgResult rgIdentify(const rgModelDef* model, const rgIdentifyDef* def,
                            rgDiagnostics* diagnostics, rgIdentification** identification);
 RG_API void rgDestroyIdentification(rgIdentification* identification);
-/// Give a definition the values that were found.
+/// Set the fitted values in a definition.
 RG_API rgResult rgIdentification_Apply(const rgIdentification* identification, rgModelDef* model);
 
 RG_API rgIdentificationInfo rgIdentification_Info(const rgIdentification* identification);

@@ -1,5 +1,5 @@
 // Derivatives of a time step through the exact contact law: linear models, reverse passes, and
-// differences as a second opinion. docs/theory/step_derivatives.md.
+// differences as for comparison. docs/theory/step_derivatives.md.
 #pragma once
 #include "rigor/world.h"
 

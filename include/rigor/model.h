@@ -429,7 +429,7 @@ RG_API rgResult rgModelDef_AddEquality(rgModelDef* def, const rgEqualityDef* equ
                                        rgEqualityId* id);
 RG_API rgResult rgModelDef_AddSensor(rgModelDef* def, const rgSensorDef* sensor, rgSensorId* id);
 RG_API rgResult rgModelDef_AddKey(rgModelDef* def, const rgKeyDef* key, rgKeyId* id);
-/// These two bodies never meet.
+/// Exclude contacts between two bodies.
 RG_API rgResult rgModelDef_ExcludePair(rgModelDef* def, rgBodyId a, rgBodyId b);
 
 /// Two bodies that never meet, and why.

@@ -80,7 +80,7 @@ typedef struct rgRecordedFrame {
     rgVec3 gravity; ///< [m/s^2]
     int contactCount;
     const rgRecordedContact* contacts;
-    const rgPose* kinematic; ///< where kinematic bodies are, in the order of the bodies
+    const rgPose* kinematic; ///< poses of kinematic bodies, in the order of the bodies
     const double* activation;
 } rgRecordedFrame;
 

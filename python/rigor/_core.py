@@ -1,4 +1,4 @@
-"""What the other modules share: the C library, errors, and structs in both directions.
+"""Shared parts of the other modules: the C library, errors, and structs in both directions.
 
 C structs become Python values by their own description, so that a field that C gains appears here
 without a line of code: names in snake_case, ids from 0 (-1: none), enums as words, vectors as arrays.
@@ -59,11 +59,11 @@ class FileError(Error, OSError):
 
 
 class FormatError(Error, ValueError):
-    """A file was read and is not what it should be."""
+    """A file was read but is not valid."""
 
 
 class UnsupportedError(Error, NotImplementedError):
-    """Well-formed, and something that rigor does not do."""
+    """A valid input that rigor does not support."""
 
 
 class NumericError(Error, ArithmeticError):
@@ -108,7 +108,7 @@ _ERRORS = {
 
 
 def fail(result: int, text: str) -> None:
-    """Raise what goes with a result other than rg_ok."""
+    """Raise the exception of a result other than rg_ok."""
     raise _ERRORS.get(result, Error)(text)
 
 
@@ -347,10 +347,10 @@ def vector(value: Any, count: int, what: str) -> np.ndarray:
 
 
 def floats(value: Any, what: str) -> np.ndarray:
-    """A contiguous float64 array of real numbers; copied only where it is none."""
+    """A contiguous float64 array of real numbers; copied only if it is not one."""
     if isinstance(value, np.ma.MaskedArray):
         if np.ma.getmaskarray(value).any():
-            raise ArgumentError(f"{what} is a masked array: fill what is masked")
+            raise ArgumentError(f"{what} is a masked array: fill its masked values")
         value = value.data
     array = np.asarray(value)
     if array.dtype.kind not in "fiub":
@@ -450,7 +450,7 @@ def _fill_pointer(item: Any, value: Any, what: str, keep: List[Any]) -> Any:
         if not isinstance(value, str):
             raise ArgumentError(f"{what} must be a string, not {type(value).__name__}")
         if "\0" in value:
-            raise ArgumentError(f"{what} holds a zero byte")
+            raise ArgumentError(f"{what} contains a zero byte")
         made = ffi.new("char[]", value.encode("utf-8"))
     elif item.cname == "double":
         keep.append(floats(value, what).reshape(-1))
@@ -462,7 +462,7 @@ def _fill_pointer(item: Any, value: Any, what: str, keep: List[Any]) -> Any:
         made = ffi.new(ffi.getctype(item, "*"))
         fill(made, value, what, keep, arrays=True)
     else:
-        raise ArgumentError(f"{what}: {type(value).__name__} is not understood")
+        raise ArgumentError(f"{what}: {type(value).__name__} is not supported")
     keep.append(made)
     return made
 

@@ -12,7 +12,7 @@ _lock = threading.RLock()
 
 @contextmanager
 def hdf5() -> Iterator[None]:
-    """Whoever holds this may call libhdf5. h5py, which may use the same library, has its own lock."""
+    """The thread that holds this lock may call libhdf5. h5py, which may use the same library, has its own lock."""
     objects = sys.modules.get("h5py._objects")
     with _lock:
         if objects is None:

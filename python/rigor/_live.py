@@ -1,4 +1,4 @@
-"""Arrays that show the state of a world or of many, and take what is written into them."""
+"""Arrays with the state of a world or of many; values written into them are used."""
 
 from __future__ import annotations
 

@@ -38,12 +38,12 @@ class Rollout(_States):
 
     @property
     def ok(self) -> np.ndarray:
-        """Which worlds went through, (batch,)."""
+        """Worlds that reached the end, (batch,)."""
         return self.status["fault"] == 0
 
     @property
     def faults(self) -> List[str]:
-        """What stopped each world: "none", "state", "control", "diverged", "memory"."""
+        """The reason why each world stopped: "none", "state", "control", "diverged", "memory"."""
         return [word("rgWorldFault", int(f)) for f in self.status["fault"]]
 
 
@@ -68,14 +68,14 @@ class _Guard:
 
 
 class Batch(LiveArrays):
-    """`count` worlds of one model. Each is to the bit what a `World` of the same settings would be.
+    """`count` worlds of one model. Each has the bits of a `World` with the same settings.
 
     threads: None means one per CPU. seed: of `seeds`. keep_sensors, keep_contacts: read them after every
     call that steps. Other settings as in `World`. device: "cuda:0" or "host" makes a `DeviceBatch`.
 
     `q` (count, nq), `v` (count, nv), `ctrl` (count, nu) and `force` (count, nv) show the current values;
-    what is written into them holds from the next call on. A world whose numbers are refused or diverge
-    stands still, see `status`, until it is reset or restored; its neighbors go on.
+    values written into them are used from the next call on. A world with refused or diverging numbers stops (see
+    `status`) until it is reset or restored; the others continue.
     """
 
     _instead_of_pickle = "make one there of the same model"
@@ -190,7 +190,7 @@ class Batch(LiveArrays):
         return Tape(self, ctrl, steps, every, by, held_gaps, smoothing)
 
     def reset(self, key: Optional[Part] = None, mask: Any = None) -> None:
-        """Worlds go to a key or to the start, and their status is new."""
+        """Set worlds to a key or to the start, and clear their status."""
         index = 0 if key is None else self.model.id("key", key) + 1
         c, keep = self._mask(mask)
         with self._guard as batch:
@@ -198,9 +198,9 @@ class Batch(LiveArrays):
         del keep
 
     def set_parameter(self, name: str, values: Any, mask: Any = None) -> None:
-        """What differs from world to world, and stays through resets: "gravity" (count, 3) [m/s^2], "mass"
+        """Set parameters of each world, which stay through resets: "gravity" (count, 3) [m/s^2], "mass"
         (count, bodies) factors, "friction" (or "mu"), "restitution", "stiffness" (count, 1), "gain" (count, nu) and
-        "damping" (count, joints) factors. NaN is as the model says. Values broadcast."""
+        "damping" (count, joints) factors. NaN is the model's value. Values broadcast."""
         kind = enum_value(ffi.typeof("rgBatchParameter"), "friction" if name == "mu" else name, "parameter")
         c, keep = self._mask(mask)
         diagnostics = Diagnostics()
@@ -227,7 +227,7 @@ class Batch(LiveArrays):
         return bytes(data)
 
     def restore(self, state: bytes, mask: Any = None) -> None:
-        """Worlds start from what `save()` of a batch or a world gave."""
+        """Set worlds to a state from `save()` of a batch or a world."""
         data = ffi.from_buffer(state)
         c, keep = self._mask(mask)
         with self._guard as batch:
@@ -302,14 +302,14 @@ class Batch(LiveArrays):
 
     @property
     def status(self) -> np.ndarray:
-        """How each world is doing (count,): fault, fault_time, step_count, unconverged_count,
+        """Report of each world (count,): fault, fault_time, step_count, unconverged_count,
         regularized_count, anomalies, contact_count, residual, penetration."""
         with self._guard as batch:
             return self._status(batch)
 
     @property
     def faults(self) -> List[str]:
-        """What stopped each world; "none" where nothing did."""
+        """The reason why each world stopped; "none" for the others."""
         return [word("rgWorldFault", int(f)) for f in self.status["fault"]]
 
     def _read(self, array: int) -> np.ndarray:

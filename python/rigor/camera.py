@@ -62,7 +62,7 @@ def look_at(eye: Any, target: Any) -> Pose:
     out = ffi.new("rgPose*")
     points = [floats(p, n) for p, n in ((eye, "eye"), (target, "target"))]
     if any(p.shape != (3,) for p in points):
-        raise ArgumentError("eye and target have three numbers each")
+        raise ArgumentError("eye and target must have three numbers each")
     vectors = [dict(zip("xyz", p)) for p in points]
     check(lib.rgLookAt(vectors[0], vectors[1], out), "eye and target coincide or are not finite")
     return read(out)

@@ -45,7 +45,7 @@ def from_mujoco(model: Model, qpos: Any, qvel: Any) -> State:
 
 
 def _quaternion(joint: Record) -> Optional[slice]:
-    """Where a joint's quaternion is in q."""
+    """Place of a joint's quaternion in q."""
     if joint.kind == "free":
         return slice(joint.q.start + 3, joint.q.start + 7)
     return joint.q if joint.kind == "spherical" else None

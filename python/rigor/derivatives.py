@@ -27,8 +27,8 @@ class Derivatives:
 
     `q` and `v` are the changes of the new position (as a small velocity, `Model.difference()`) and of the
     new velocity, (nv, columns) or (count, nv, columns) of a batch; `sensor` those of `World.sensors` after the
-    step, (sensor numbers, columns), `trend` (2 nv, columns), `impulse`, where they are wanted. `columns` says
-    which are whose: `d.v[:, d.columns["ctrl"]]`. Counts, per world of a batch: `between_modes`, `touching`,
+    step, (sensor numbers, columns); `trend` (2 nv, columns) and `impulse` on request. `columns` has the columns
+    of each block: `d.v[:, d.columns["ctrl"]]`. Counts, per world of a batch: `between_modes`, `touching`,
     `inconsistent`, `redundant`, `frozen`; `frozen_why` names the first term that was left out, `margin` is the
     relative distance of the nearest contact from another mode.
     """
@@ -52,8 +52,8 @@ class Derivatives:
 
 
 class Columns:
-    """What to differentiate by, as rgDerivativeDef: blocks "q", "v", "ctrl", "force", numbers of the
-    model, then "trend": what the state holds of the steps before. Numbers are "KIND:PART": mass:BODY,
+    """Variables to differentiate by, as rgDerivativeDef: blocks "q", "v", "ctrl", "force", numbers of the
+    model, then "trend": the part of the state from earlier steps. Numbers are "KIND:PART": mass:BODY,
     inertia:BODY:0 to :9, friction:SHAPE, restitution:SHAPE, damping:JOINT, stiffness:JOINT, armature:JOINT,
     dry_friction:JOINT, kp:ACTUATOR, kd:ACTUATOR, gain:ACTUATOR; friction and restitution alone are those of all
     pairs."""

@@ -118,9 +118,9 @@ class DeviceArray:
 class DeviceBatch:
     """`count` worlds of one model whose state stays on a device: "cuda:0", or "host" for the same code there.
 
-    What the device never has (docs/gpu.md) is refused by name; single steps that it cannot do are done by `World`'s
-    step on the host, from the same state, and counted in `report`. max_rows: room for rows per world, None for the
-    usual. threads: of the host's steps. Other settings as in `World`.
+    Models with parts that no device supports (docs/gpu.md) are refused; the message names the part. Steps that the
+    device cannot make run on the host by `World`'s step, from the same state, and are counted in `report`. max_rows:
+    room for rows per world, None for the default. threads: of the host's steps. Other settings as in `World`.
 
     `q`, `v`, `ctrl`, `force` and `time` are `DeviceArray`s; controls and forces may be written there. `read` and
     `write` copy.
@@ -226,7 +226,7 @@ class DeviceBatch:
         check(lib.rgDeviceBatch_Step(self._c, operator.index(count)), "step")
 
     def reset(self, mask: Any = None) -> None:
-        """Worlds of the mask as they were at first, or as the key says that the batch was made with."""
+        """Set the worlds of the mask to the start, or to the key of the batch."""
         c, _keep = self._mask(mask)
         check(lib.rgDeviceBatch_Reset(self._c, c), "reset")
         if self._start is not None:
@@ -236,7 +236,7 @@ class DeviceBatch:
 
     @property
     def faults(self) -> np.ndarray:
-        """Worlds that stand still, since their numbers were refused or diverged; until they are reset."""
+        """Worlds that stopped because of refused or diverging numbers, until they are reset."""
         out = np.empty(self.count, np.uint8)
         check(lib.rgDeviceBatch_Faults(self._c, writable_pointer(out, "uint8_t[]"), out.size), "faults")
         return out.astype(bool)

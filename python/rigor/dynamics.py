@@ -15,7 +15,7 @@ _BUSY = "another thread is using this Dynamics; give each thread its own"
 
 
 class _Lock:
-    """Not reentrant, never waits."""
+    """Not reentrant, never blocks."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -29,8 +29,8 @@ class _Lock:
 
 
 class Dynamics:
-    """Workspace of one thread for one model. Set a state, then ask; what several questions need is
-    computed once. gravity [m/s^2]: the model's own unless given."""
+    """Workspace of one thread for one model. Set a state, then call methods; shared intermediate results are computed
+    once. gravity [m/s^2]: the model's own unless given."""
 
     _instead_of_pickle = "make one there of the same model"
 
@@ -128,8 +128,8 @@ class Dynamics:
         return out
 
     def inverse_dynamics_derivatives(self, a: Any) -> Tuple[np.ndarray, np.ndarray]:
-        """Of `inverse_dynamics(a)` by q, a small velocity as in `Model.integrate()`, and by v: (nv, nv) each. By a
-        it is the mass matrix."""
+        """Derivatives of `inverse_dynamics(a)` by q, a small velocity as in `Model.integrate()`, and by v: (nv, nv)
+        each. By a it is the mass matrix."""
         a = vector(a, self.model.nv, "a")
         by_q, by_v = (np.zeros((self.model.nv, self.model.nv)) for _ in range(2))
         with self._lock:
@@ -138,7 +138,7 @@ class Dynamics:
         return by_q, by_v
 
     def forward_dynamics_derivatives(self, tau: Any = None) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of `forward_dynamics(tau)` by q, by v and by tau: (nv, nv) each."""
+        """Derivatives of `forward_dynamics(tau)` by q, by v and by tau: (nv, nv) each."""
         tau = np.zeros(self.model.nv) if tau is None else vector(tau, self.model.nv, "tau")
         by_q, by_v, by_tau = (np.zeros((self.model.nv, self.model.nv)) for _ in range(3))
         with self._lock:

@@ -1,6 +1,6 @@
 """Contact problems in the HDF5 files of FCLIB.
 
-libhdf5 crashes or hangs on some damaged files: read files of unknown origin in a process of their own.
+libhdf5 crashes or hangs on some damaged files: read files of unknown origin in a separate process.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _rows(c: Any, n: int) -> Optional[np.ndarray]:
 def read(path: Union[str, "os.PathLike[str]"], matrix: str = "auto") -> Problem:
     """Read a problem: rows t1, t2, n of each contact, then the equality rows.
 
-    matrix: how G is held: "auto", "dense", "sparse" or "velocity" (M, J). The result has `info` (title,
+    matrix: form of G: "auto", "dense", "sparse" or "velocity" (M, J). The result has `info` (title,
     description, math_info, is_global, contact_count, ...), `info.keys` (contacts, 3) or None,
     `info.guesses`, and the stored solution as `lam`, or None.
     """

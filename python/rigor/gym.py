@@ -1,6 +1,6 @@
 """Environments for reinforcement learning in the interface of Gymnasium, which need not be installed.
 
-A `Task` says what is seen, what is good and when it is over, from stacked arrays; `Env` plays it in one
+A `Task` defines observation, reward and end, from stacked arrays; `Env` plays it in one
 world, `VectorEnv` in many at once.
 
     class Stand(rigor.gym.Task):
@@ -40,7 +40,7 @@ except ImportError:
 
 
 class Box:
-    """Stands in for gymnasium.spaces.Box where that is not installed."""
+    """Replacement of gymnasium.spaces.Box if Gymnasium is not installed."""
 
     def __init__(self, low: Any, high: Any, shape: Any = None, dtype: Any = np.float64) -> None:
         self.shape = tuple(shape) if shape is not None else np.shape(low)
@@ -71,7 +71,7 @@ def _box(low: Any, high: Any, dtype: Any) -> Any:
 
 
 def _next_step() -> Any:
-    """Gymnasium's word for: a world whose episode is over starts anew in the next step."""
+    """Gymnasium's name for: a world whose episode is over starts anew in the next step."""
     try:
         from gymnasium.vector import AutoresetMode
         return AutoresetMode.NEXT_STEP
@@ -103,7 +103,7 @@ class Task:
     camera: Dict[str, Any] = {}  #: of pictures: eye, target, and the `follow`ed body; as rigor.Camera
 
     def goal(self, rng: np.random.Generator) -> Any:
-        """What the episode is about, such as a target or a command: numbers, kept in `State.goal`."""
+        """The goal of the episode, such as a target or a command: numbers, stored in `State.goal`."""
         return ()
 
     def control(self, s: State, action: np.ndarray) -> np.ndarray:
@@ -112,7 +112,7 @@ class Task:
         return action
 
     def start(self, rng: np.random.Generator, q: np.ndarray, v: np.ndarray) -> Any:
-        """Where an episode begins, from the key's or the neutral state q (nq,), v (nv,)."""
+        """Start of an episode, from the key's or the neutral state q (nq,), v (nv,)."""
         return q, v
 
     def observe(self, s: State) -> np.ndarray:
@@ -129,13 +129,13 @@ class Task:
 
 
 class _Player:
-    """What both environments share: a batch, its spaces, episodes and pictures."""
+    """Base of both environments: a batch, its spaces, episodes and pictures."""
 
     def __init__(self, model: Model, task: Task, count: int, key: Optional[Part], frame_skip: int,
                  episode_steps: int, threads: Optional[int], dtype: Any, render_mode: Optional[str],
                  size: Tuple[int, int], settings: Dict[str, Any]) -> None:
         if frame_skip < 1 or episode_steps < 1:
-            raise ArgumentError("frame_skip and episode_steps are at least 1")
+            raise ArgumentError("frame_skip and episode_steps must be at least 1")
         if render_mode not in (None, *_MODES):
             raise ArgumentError(f"render_mode '{render_mode}' is none of " + ", ".join(_MODES))
         self.model, self.task, self.frame_skip = model, task, frame_skip
@@ -298,7 +298,7 @@ class Env(_Base):  # type: ignore[misc,valid-type]
 
     @property
     def state(self) -> State:
-        """As a task sees it."""
+        """The state that a task receives."""
         many = self._player.state()
         return State(*(part if name == "dt" or part is None else part[0]
                        for name, part in zip(State._fields, many)))
@@ -322,8 +322,8 @@ class Env(_Base):  # type: ignore[misc,valid-type]
         return self._observe(self.state), {}
 
     def step(self, action: Any) -> Tuple[np.ndarray, float, bool, bool, Dict[str, Any]]:
-        """observation, reward, terminated, truncated, info. A world that diverges is terminated, and
-        info["fault"] says so."""
+        """observation, reward, terminated, truncated, info. A world that diverges is terminated, and info["fault"] has
+        the reason."""
         action = floats(action, "action")
         if action.shape != self.action_space.shape:
             raise ArgumentError(f"the action must have shape {self.action_space.shape}, "
@@ -386,7 +386,7 @@ class VectorEnv(_VectorBase):  # type: ignore[misc,valid-type]
 
     @property
     def state(self) -> State:
-        """As a task sees it."""
+        """The state that a task receives."""
         return self._player.state()
 
     def reset(self, *, seed: Any = None,

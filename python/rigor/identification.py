@@ -1,4 +1,4 @@
-"""Numbers of a model from recorded motions: `rigor.identify`."""
+"""Parameters of a model from recorded motions: `rigor.identify`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .world import Threads, world_def
 
 
 class Motion:
-    """A recorded motion, from arrays: what was measured at `times` (n,), and the state it starts from.
+    """A recorded motion, from arrays: measurements at `times` (n,), and the start state.
 
     poses: (n, 7) arrays x y z qw qx qy qz by body; coordinates: (n,) arrays by joint. NaN: not measured.
     q, v: the start (nq,), (nv,). ctrl: (n, nu), each row until the next.
@@ -38,7 +38,7 @@ class Motion:
                 raise ArgumentError(f"coordinates: joint {joint!r} has more than one; give its pose")
             channels.append(("coordinate", place.start))
         if not columns:
-            raise ArgumentError("a motion measures something: give poses or coordinates")
+            raise ArgumentError("a motion needs measurements: give poses or coordinates")
         self._values = np.ascontiguousarray(np.hstack(columns))
         self._q = _rows(q, "q", 1, model.nq).ravel()
         self._v = np.zeros(model.nv) if v is None else _rows(v, "v", 1, model.nv).ravel()
@@ -130,7 +130,7 @@ class Identification:
         self.directions, self.strengths = np.array(rows), np.array(strengths)
 
     def apply(self, definition: ModelDef) -> ModelDef:
-        """Give a definition the values that were found."""
+        """Set the fitted values in a definition."""
         with definition._lock:
             check(lib.rgIdentification_Apply(self._c, definition._c), "apply")
         return definition
@@ -144,7 +144,7 @@ def identify(definition: ModelDef, motions: Sequence[Any], fit: Mapping[str, Any
              dt: Optional[float] = None, folds: int = 0, threads: Optional[int] = 1, seed: int = 0,
              backward_velocities: bool = False, world: Optional[Mapping[str, Any]] = None,
              **settings: Any) -> Identification:
-    """Find numbers of a definition from recorded motions.
+    """Fit parameters of a definition to recorded motions.
 
     motions: paths of CSV files or recordings, or `Motion`s. fit: by name ("body/cube/com.z",
     "shape/*/friction", "gravity", ...), (low, high) or {"bounds": (low, high), "start": x, "prior":
@@ -182,7 +182,7 @@ def identify(definition: ModelDef, motions: Sequence[Any], fit: Mapping[str, Any
 
 
 def parameter_fields() -> List[Record]:
-    """What can be found: records with kind, field, unit and meaning."""
+    """Parameters that can be fitted: records with kind, field, unit and meaning."""
     found, field = [], ffi.new("rgParameterField*")
     while lib.rgParameterFieldAt(len(found), field):
         found.append(Record(kind=string(field.kind), field=string(field.field),

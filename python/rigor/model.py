@@ -61,12 +61,12 @@ class Names(Tuple[str, ...]):
         if index == -1 and self._kind == "body":
             return "world"
         if index < 0:
-            raise IndexError(f"{index} is the number of no {self._kind}")
+            raise IndexError(f"{index} is not the number of a {self._kind}")
         return super().__getitem__(index)
 
 
 class Model:
-    """What exists: bodies, joints, shapes, actuators. Immutable, and shared by worlds and threads.
+    """The bodies, joints, shapes and actuators of a scene. Immutable, and shared by worlds and threads.
 
     Made by `rigor.load()`, `rigor.parse()`, `rigor.scene()` or `ModelDef.compile()`. Parts are named by
     their name or by their number from 0; -1 stands for the world.
@@ -109,7 +109,7 @@ class Model:
         return None if self._scene is None else read(self._scene)
 
     def mjcf(self) -> str:
-        """The definition as MJCF text; what the format cannot say is told in warnings."""
+        """The definition as MJCF text; warnings name the parts that the format cannot express."""
         return self._definition.mjcf()
 
     def save(self, path: Path) -> None:
@@ -176,7 +176,7 @@ class Model:
     # ---- parts
 
     def part(self, kind: str, part: Part) -> Record:
-        """All fields of a part as the compiler took them, and its number `id`."""
+        """All fields of a compiled part, and its number `id`."""
         index = self.id(kind, part)
         cdata = getattr(lib, "rgModel_" + kind.capitalize())(self._model, _make_id(kind, index))
         record = read(cdata) if cdata != ffi.NULL else Record(name="")
@@ -188,7 +188,7 @@ class Model:
         return self.part("body", body)
 
     def joint(self, joint: Part) -> Record:
-        """Kind, body, axis, limits of a joint, and where its coordinates are: slices `q` and `v`."""
+        """Kind, body, axis, limits of a joint, and slices `q` and `v` of its coordinates."""
         record = self.part("joint", joint)
         place = lib.rgModel_JointRange(self._model, _make_id("joint", record.id))
         record.q = slice(place.q, place.q + place.qCount)
@@ -363,7 +363,7 @@ class ModelDef:
         check(result, f"{kind} '{part}' was refused")
 
     def remove(self, kind: str, part: Part) -> List[str]:
-        """Remove a part and all that cannot be without it; gives notes that name what went along. The
+        """Remove a part and all parts that need it; returns notes with their names. The
         numbers of parts that stay change."""
         index = _make_id(kind, self.id(kind, part))
         diagnostics = Diagnostics()
@@ -432,7 +432,7 @@ class ModelDef:
     def add_shape(self, kind: str, size: Any = None, body: Optional[Part] = None, name: str = "",
                   mu: Optional[float] = None, vertices: Any = None, triangles: Any = None,
                   heights: Any = None, **fields: Any) -> int:
-        """Geometry of a body (None: the world): "plane", "sphere", "box", ...; size as rgShapeKind says.
+        """Geometry of a body (None: the world): "plane", "sphere", "box", ...; size as in rgShapeKind.
 
         Hulls and meshes take vertices (n, 3) [m] and triangles (m, 3); height fields take heights
         (rows, columns) [m] and size (half x, half y, depth) [m]. `material` is a dict of the fields of
@@ -473,7 +473,7 @@ class ModelDef:
 
     def add_tendon(self, joints: Sequence[Part] = (), coefficients: Any = (), name: str = "",
                    points: Optional[Sequence[Any]] = None, **fields: Any) -> int:
-        """Sum of coefficient times joint coordinate, or the length of a way along `points`: frames,
+        """Sum of coefficient times joint coordinate, or the length of a path along `points`: frames,
         {"shape": s} or {"shape": s, "side": frame} to go around a sphere or cylinder, {"divisor": d} for
         a pulley where another branch begins."""
         if points is not None:
@@ -484,14 +484,14 @@ class ModelDef:
                          {"joint_count": int(ids.size), "coefficients": weights}, ids)
 
     def add_actuator(self, joint: Optional[Part] = None, name: str = "", **fields: Any) -> int:
-        """force = gain u + bias - kp q - kd v of a joint, `tendon` or `frame`, times gear; what else it may
-        be is told by rgActuatorDef."""
+        """force = gain u + bias - kp q - kd v of a joint, `tendon` or `frame`, times gear; rgActuatorDef has further
+        kinds."""
         values = dict(fields, name=name or None, joint=self.id("joint", joint))
         self._refer(values, tendon="tendon", frame="frame", reference="frame", slider="frame")
         return self._add("actuator", values)
 
     def add_equality(self, kind: str, name: str = "", **fields: Any) -> int:
-        """Two points, frames, joints or tendons go together: "connect", "weld", "joint", "tendon"."""
+        """Couple two points, frames, joints or tendons: "connect", "weld", "joint", "tendon"."""
         values = dict(fields, kind=kind, name=name or None)
         self._refer(values, body_a="body", body_b="body", joint_a="joint", joint_b="joint",
                     tendon_a="tendon", tendon_b="tendon")
@@ -506,7 +506,7 @@ class ModelDef:
 
     def add_key(self, name: str, q: Any = None, v: Any = None, ctrl: Any = None,
                 time: float = 0.0, act: Any = None) -> int:
-        """A stored state; what is not given is neutral or zero."""
+        """A stored state; missing values are neutral or zero."""
         arrays: Dict[str, Any] = {}
         for field, count, given in (("q", "q_count", q), ("v", "v_count", v),
                                     ("control", "control_count", ctrl),
@@ -517,13 +517,13 @@ class ModelDef:
         return self._add("key", {"name": name, "time": time}, arrays)
 
     def exclude(self, a: Part, b: Part) -> None:
-        """These two bodies never meet."""
+        """Exclude contacts between two bodies."""
         ids = [_make_id("body", self.id("body", x)) for x in (a, b)]
         with self._lock:
             check(lib.rgModelDef_ExcludePair(self._c, *ids), "exclude")
 
     def set_options(self, gravity: Any = None, dt: float = 0.0) -> None:
-        """What worlds of this model use unless told otherwise: gravity [m/s^2], time step [s]."""
+        """Default options of worlds of this model: gravity [m/s^2], time step [s]."""
         c = ffi.new("rgModelOptions*")
         fill(c, {"gravity": gravity, "time_step": dt}, "options", [])
         c.hasGravity = gravity is not None
@@ -531,7 +531,7 @@ class ModelDef:
             lib.rgModelDef_SetOptions(self._c, c)
 
     def compile(self) -> Model:
-        """Check everything and make a model. What is wrong is in the exception, part by part."""
+        """Check the definition and make a model. The exception lists all errors, part by part."""
         return Model(self)
 
     def save(self, path: Path) -> None:
@@ -604,7 +604,7 @@ def _load_def(fields: Dict[str, Any], keep: List[Any]) -> Any:
 
 
 def _expand_xacro(path: str) -> Optional[bytes]:
-    """The URDF text of a xacro file; None: it is none, or the package xacro is not installed."""
+    """The URDF text of a xacro file; None: it is not one, or the package xacro is not installed."""
     if not path.endswith(".xacro"):
         return None
     try:
@@ -628,7 +628,7 @@ def load_def(path: Path, **options: Any) -> ModelDef:
     out = ffi.new("rgModelDef**")
     name = os.fsencode(path)
     if b"\0" in name:
-        raise ArgumentError("the path holds a zero byte")
+        raise ArgumentError("the path contains a zero byte")
     result = lib.rgLoadModelDef(name, _load_def(options, keep), diagnostics.c, out)
     return ModelDef._from(out[0], diagnostics.done(result, str(path), 4))
 
@@ -638,7 +638,7 @@ def load(path: Path, **options: Any) -> Model:
     expanded first, where the package `xacro` is installed.
 
     Options are the fields of rgLoadDef: `base="floating"` for URDF robots that are not bolted down,
-    `package_dirs=[...]` where package:// is looked for, and others.
+    `package_dirs=[...]` for package://, and others.
     """
     return load_def(path, **options).compile()
 
@@ -655,12 +655,12 @@ def parse_def(text: Union[str, bytes], path: Optional[Path] = None, **options: A
 
 
 def parse(text: Union[str, bytes], path: Optional[Path] = None, **options: Any) -> Model:
-    """A model from the text of a URDF, MJCF or SDF file; `path` is where its relative names are looked for."""
+    """A model from the text of a URDF, MJCF or SDF file; relative file names start from `path`."""
     return parse_def(text, path, **options).compile()
 
 
 def scenes() -> Dict[str, str]:
-    """Names of the built-in scenes and what they are."""
+    """Names and descriptions of the built-in scenes."""
     found = (lib.rgSceneAt(i) for i in range(lib.rgSceneCount()))
     return {str(string(s.name)): str(string(s.description)) for s in found}
 

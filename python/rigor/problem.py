@@ -19,7 +19,7 @@ FREE, HALF_LINE, BOX, COULOMB = (int(getattr(lib, "rg_block" + n))
 
 
 class Residual(NamedTuple):
-    """How far impulses are from a solution; zero for an exact one."""
+    """Error of impulses; zero for an exact solution."""
 
     total: float  #: largest velocity error of any row, as a share of what zero impulses leave wrong
     velocity: float  #: that error [m/s]
@@ -31,7 +31,7 @@ class Residual(NamedTuple):
 
 
 class Report(Record):
-    """What the solver did."""
+    """Report of the solver."""
 
     status: str  #: "solved", "stalled", "limit", "infeasible", "unsolved"
     residual: float  #: the judge's total
@@ -67,7 +67,7 @@ def report_from_c(c: Any) -> Report:
 
 
 class Sparse(NamedTuple):
-    """Compressed rows, columns ascending: what C takes."""
+    """Compressed rows, columns ascending: the form of C."""
 
     shape: Tuple[int, int]
     indptr: np.ndarray
@@ -293,7 +293,7 @@ class Problem:
         return Solver(**settings).solve(self, lam0)
 
     def judge(self, lam: Any, model: str = "ncp") -> Residual:
-        """How good impulses are, from the problem alone; shares no code with any solver."""
+        """Residual of impulses, from the problem alone; shares no code with any solver."""
         impulses = vector(lam, self.n, "lam")
         kinds = {"ncp": lib.rg_modelNcp, "ccp": lib.rg_modelCcp, "lcp4": lib.rg_modelLcp4,
                  "lcp8": lib.rg_modelLcp8}
@@ -354,9 +354,9 @@ class Solver:
     """A contact solver that keeps its memory from problem to problem. One thread at a time.
 
     Settings are the fields of rgContactSolverDef in snake_case: method ("auto", "newton", "admm", "pgs",
-    "interior", "pivot", "bisection", "dojo", "staggered"), model ("ncp": exact Coulomb friction; "ccp": the convex relaxation;
-    "lcp4", "lcp8": friction on a square or an octagon, with auto, pgs or pivot), tolerance,
-    max_iterations, record_history, accuracy, admm={...}, ...
+    "interior", "pivot", "bisection", "dojo", "staggered"), model ("ncp": exact Coulomb friction; "ccp": the convex
+    relaxation; "lcp4", "lcp8": friction on a square or an octagon, with auto, pgs or pivot), tolerance, max_iterations,
+    record_history, accuracy, admm={...}, ...
     """
 
     _instead_of_pickle = "make one there with the same settings"

@@ -1,4 +1,4 @@
-"""Recordings: what a world did, in an HDF5 file that `rigor view` and `rigor replay` read."""
+"""Recordings of worlds: HDF5 files that `rigor view` and `rigor replay` read."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Recorder:
 
 def load_recording(path: Path) -> Record:
     """A recording as arrays: time (n,), q (n, nq), v (n, nv), ctrl (n, nu), act (n, nu or 0), sensors (n, s),
-    kinematic (n, bodies, 7) where kinematic bodies are, residual (n,), iterations (n,), status [n],
+    kinematic (n, bodies, 7) poses of kinematic bodies, residual (n,), iterations (n,), status [n],
     kinetic_energy, potential_energy (n,) [J], contacts [n], each a structured array with body_a, body_b, shape_a,
     shape_b, point, normal, force on B [N], gap, mu, state (`rigor.OPEN`, `rigor.STICK`, `rigor.SLIP`), and `info`."""
     diagnostics = Diagnostics()

@@ -17,7 +17,7 @@ from .world import World
 
 
 def _framing(world: World) -> Any:
-    """Eye and target from which all that moves is seen."""
+    """Eye and target of a view of all moving bodies."""
     places = world.body_poses()[0]
     places = places[np.isfinite(places).all(axis=1)]
     low, high = (places.min(0), places.max(0)) if len(places) else (np.zeros(3), np.zeros(3))
@@ -61,7 +61,7 @@ def show(what: Any, *, width: str = "100%", height: int = 480, browser: bool = F
     """Show a world live, or play a recording (a path): in a notebook below the cell, elsewhere at the
     address that is printed. browser: open it there.
 
-    A world that is shown is updated by `world.step()`; `world.view()` has more to say about the server.
+    A world that is shown is updated by `world.step()`; `world.view()` has further options.
     """
     style = f"style='width:{html.escape(str(width))};height:{int(height)}px;border:0'"
     if isinstance(what, World):

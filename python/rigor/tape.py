@@ -75,7 +75,7 @@ class Tape:
 
     @property
     def nbytes(self) -> int:
-        """Memory that the tape takes."""
+        """Memory of the tape [bytes]."""
         return lib.rgTape_MemoryUse(self._c)
 
     def vjp(self, q_bar: Any = None, v_bar: Any = None) -> Dict[str, np.ndarray]:

@@ -5,8 +5,8 @@
     qs, vs = rollout(world, q, v, controls)   # controls: (steps, nu)
 
 Gradients are those of the exact contact law (docs/theory/step_derivatives.md). q is what `world.q` is; its
-gradient has no part along the length of quaternions. Worlds keep their state, as impulses of the last
-step are where the next solve starts: one world, one chain of steps at a time.
+gradient has no part along the length of quaternions. Worlds keep their state, because a solve starts from the impulses
+of the last step: one world, one chain of steps at a time.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def rollout(world: Any, q: Any, v: Any, controls: Any, every: int = 1, smoothing
     """Steps with one row of controls each: q and v of the start and after every step, (steps + 1, ...).
 
     One node of autograd, on a tape (`World.tape()`): states are kept at every `every`-th step, and steps
-    between them taken again when gradients are asked for.
+    between them taken again when gradients are computed.
     """
     if not isinstance(world, (World, Batch)):
         raise TypeError(f"rollout() takes a rigor.World or a rigor.Batch, not {type(world).__name__}")

@@ -22,9 +22,9 @@ def _rotate(q: Any, v: Any) -> Any:
 class Viewer:
     """A page at `url` that shows a world; made by `World.view()`.
 
-    `world.step()` sends a picture at most 60 times a second; `run()` simulates in real time and does what
-    the page asks for: pause, play, step, reset, gravity, friction, stiffness, speed, joint
-    positions, controls, wrenches, pulls, pausing at anomalies.
+    `world.step()` sends a picture at most 60 times a second; `run()` simulates in real time and executes the commands
+    of the page: pause, play, step, reset, gravity, friction, stiffness, speed, joint positions, controls, wrenches,
+    pulls, pausing at anomalies.
     """
 
     _instead_of_pickle = "it is a server of this process"

@@ -50,14 +50,14 @@ def world_def(keep: List[Any], dt: Optional[float], gravity: Any, solver: Option
     dt = step if dt is None else dt
     for name, value in dict(settings, dt=dt, tolerance=tolerance, accuracy=accuracy).items():
         if isinstance(value, (float, np.floating)) and math.isnan(value):
-            raise ArgumentError(f"world: {name} is NaN; leave it out, or give None, for what the model says")
+            raise ArgumentError(f"world: {name} is NaN; leave it out, or give None, for the model's value")
     fill(c, dict(settings, time_step=dt, gravity=gravity, contact=contact), "world", keep,
          also=("accuracy", "dt", "key", "solver", "threads", "tolerance"))
     return c
 
 
 class StepReport(Record):
-    """What a step did: `residual`, `status`, `iterations`, `contact_count`, `stage_seconds`, ..."""
+    """Report of a step: `residual`, `status`, `iterations`, `contact_count`, `stage_seconds`, ..."""
 
     residual: float  #: of the contact problem, as a share of what zero impulses leave wrong
     status: str  #: "solved", or what came first: "stalled", "limit", "infeasible"
@@ -71,7 +71,7 @@ class StepReport(Record):
 class Inverse(tuple):
     """Result of `World.inverse()`; unpacks as (tau, lam).
 
-    tau (nv,): what `world.force` must hold for the step [N, N m]; lam (contacts, 6): impulses [N s] in
+    tau (nv,): value of `world.force` for the step [N, N m]; lam (contacts, 6): impulses [N s] in
     the order of `world.contacts`. Also `status` ("solved", "forbidden", "unheld", "overload",
     "unsolved"), `violation`, `missing_force`, `missing_torque`, `effort_excess`, `contact_force` (nv,).
     """
@@ -115,18 +115,18 @@ _BUSY = ("another thread is using this world: a world belongs to one thread at a
 
 
 class World(LiveArrays):
-    """State of a model and what moves it. One thread at a time.
+    """State of a model, with controls and forces. One thread at a time.
 
-    dt: time step [s]; 0: the model's wish, else 1 ms. gravity: [m/s^2], else the model's. solver: "auto",
+    dt: time step [s]; 0: that of the model, else 1 ms. gravity: [m/s^2], else the model's. solver: "auto",
     "newton", "admm", "pgs", "interior". tolerance: of the contact residual. accuracy: a residual above it
     that is enough for bodies that move, such as 1e-3: piles of hundreds of bodies take a fraction of the
-    time. threads: that share a step. key: where to start. Other settings are the fields of rgWorldDef in snake_case, such as friction=0.5,
-    restitution=0.2, stiffness=1e5 [N/m], contact={"max_iterations": 100}.
+    time. threads: that share a step. key: where to start. Other settings are the fields of rgWorldDef in snake_case,
+    such as friction=0.5, restitution=0.2, stiffness=1e5 [N/m], contact={"max_iterations": 100}.
 
     before_step and after_step are called with the world around every step.
 
     `q`, `v`, `ctrl` and `force` are arrays that always show the current values and keep their memory for
-    as long as they are referenced. What is written into them holds from the next call on; numbers that are
+    as long as they are referenced. Values written into them are used from the next call on; numbers that are
     not finite are refused then, and the arrays go back to what they were.
     """
 
@@ -175,7 +175,7 @@ class World(LiveArrays):
         return f"<rigor.World of '{self.model.name}', dt {self.dt:g} s>"
 
     def _repr_html_(self) -> Optional[str]:
-        """What a notebook shows: a picture and a few numbers."""
+        """Display in a notebook: a picture and a few numbers."""
         if self._c is None:
             return None
         from .show import world_html
@@ -209,7 +209,7 @@ class World(LiveArrays):
         names = ("q", "v", "ctrl", "force")
         name = names[refusal.array]
         if refusal.index < 0:
-            raise ArgumentError(f"{name} was refused: it holds a quaternion of no length; "
+            raise ArgumentError(f"{name} was refused: it contains a quaternion of length 0; "
                                 f"{name} is as before")
         where = self._coordinate(refusal.array, refusal.index)
         raise ArgumentError(f"{name}[{refusal.index}]{where} is {refusal.value}: finite numbers are "
@@ -256,8 +256,8 @@ class World(LiveArrays):
             check(lib.rgWorld_SetActivation(world, pointer(given)), "act")
 
     def reset(self, key: Optional[Part] = None) -> None:
-        """Go to a key, or to the start: neutral with joints in their limits, or where the scene starts. Clears the warm start,
-        controls, forces and wrenches."""
+        """Go to a key, or to the start: neutral with joints in their limits, or where the scene starts. Clears the warm
+        start, controls, forces and wrenches."""
         index = 0 if key is None else self.model.id("key", key) + 1
         self._drop_writes()
         with self._guard as world:
@@ -266,14 +266,14 @@ class World(LiveArrays):
                 check(lib.rgScene_Start(self.model._scene, world), "reset")
 
     def _drop_writes(self) -> None:
-        """What was written into the arrays and not yet taken is of no interest any more."""
+        """Discard values in the arrays that no call has used."""
         c = self._open()
         if not lib.rgPyWorld_Enter(c):
             raise BusyError(_BUSY)
         lib.rgPyWorld_Leave(c)
 
     def save(self) -> bytes:
-        """Everything that the future depends on: state, controls, warm start."""
+        """The complete state, with controls and warm start."""
         with self._guard as world:
             size = lib.rgWorld_StateSize(world)
             data = bytearray(size)
@@ -281,7 +281,7 @@ class World(LiveArrays):
             return bytes(data)
 
     def restore(self, state: bytes) -> None:
-        """Go back to what `save()` gave; the steps after it repeat to the bit."""
+        """Restore a state from `save()`; the steps after it repeat to the bit."""
         self._drop_writes()
         with self._guard as world:
             data = ffi.from_buffer(state)
@@ -351,7 +351,7 @@ class World(LiveArrays):
                 self._recorder._flush()
 
     def record(self, path: Any, **settings: Any) -> "Recorder":
-        """Write what the world does from now on into an HDF5 file, until the recorder is closed.
+        """Record the world in an HDF5 file, from now until the recorder is closed.
 
         Settings are the fields of rgRecorderDef: interval (steps of which one is kept), title, ...
         """
@@ -392,7 +392,7 @@ class World(LiveArrays):
 
     @property
     def report(self) -> StepReport:
-        """What the last step or forward call did."""
+        """Report of the last step or forward call."""
         with self._guard:
             c = lib.rgPyWorld_Report(self._c)
             record = StepReport(**vars(read(c)))
@@ -455,11 +455,11 @@ class World(LiveArrays):
 
         by: "q", "v", "ctrl", "force", and numbers of the model such as "mass:trunk", "friction",
         "friction:floor", "inertia:trunk:0" to ":9", "damping:hip", "stiffness:hip", "armature:hip",
-        "dry_friction:hip", "kp:servo", "kd:servo", "gain:servo"; "trend" for what the state holds of the steps
-        before (rg_byTrend), which products over several steps need. sensors: those of `sensors` as well.
+        "dry_friction:hip", "kp:servo", "kd:servo", "gain:servo"; "trend" for the part of the state from earlier
+        steps (rg_byTrend), which products over several steps need. sensors: those of `sensors` as well.
         held_gaps: touching contacts have the slope of gaps that open. smoothing: a speed [m/s] over which
-        contacts go from one mode to another, so that those that are about to touch are felt; 0: the exact law.
-        advance: take that step as well. differences: central differences of whole steps instead, a second opinion.
+        contacts go from one mode to another, so that contacts act before they touch; 0: the exact law.
+        advance: take that step as well. differences: central differences of whole steps instead, for comparison.
         """
         columns = Columns(self.model, by, heldGaps=held_gaps, smoothing=smoothing, impulses=impulses,
                           sensors=sensors, advance=advance, differences=differences, increment=increment)
@@ -491,7 +491,7 @@ class World(LiveArrays):
 
     def tape(self, ctrl: Any = None, steps: Optional[int] = None, every: int = 1, by: By = (), *,
              held_gaps: bool = False, smoothing: float = 0) -> Tape:
-        """Take a step for each row of ctrl (steps, nu), or `steps` of them, and keep what gradients need: the
+        """Take a step for each row of ctrl (steps, nu), or `steps` of them, and store the data of gradients: the
         state before every `every`-th step, from which they step again. by: numbers of the model, as in
         `derivatives()`."""
         return Tape(self, ctrl, steps, every, by, held_gaps, smoothing)
@@ -549,7 +549,7 @@ class World(LiveArrays):
                                            tuple(point)), "force")
 
     def enable_body(self, body: Part, enabled: bool = True) -> None:
-        """Bodies that are disabled, with all that hangs together with them, take no part."""
+        """Enable or disable a body with its whole tree. Disabled bodies do not move or collide."""
         with self._guard as world:
             check(lib.rgWorld_EnableBody(world, self.model._cid("body", body), enabled), "enable")
 
@@ -559,14 +559,14 @@ class World(LiveArrays):
             check(lib.rgWorld_Project(world), "no configuration that closes all loops was found")
 
     def set_body_pose(self, body: Part, place: Any) -> None:
-        """Put a free body somewhere in the world; its velocity stays, in world axes."""
+        """Set the pose of a free body; its velocity stays, in world axes."""
         made = pose(place)
         with self._guard as world:
             result = lib.rgWorld_SetBodyPose(world, self.model._cid("body", body), made)
             check(result, f"pose of body '{body}'")
 
     def move_body(self, body: Part, place: Any) -> None:
-        """A kinematic body is to be there at the end of the next step, pushing what is in its way."""
+        """Move a kinematic body to this pose by the end of the next step; it pushes bodies in its way."""
         made = pose(place)
         with self._guard as world:
             result = lib.rgWorld_MoveBody(world, self.model._cid("body", body), made)
@@ -583,7 +583,7 @@ class World(LiveArrays):
     def set_impulses(self, impulses: Any) -> None:
         """Start the next solve from these impulses (contacts, 6) of the contacts of the last step.
 
-        Rows are as in `contacts["impulse"]`. It matters where the answer is not unique."""
+        Rows are as in `contacts["impulse"]`. Useful if the solution is not unique."""
         made = np.ascontiguousarray(impulses, dtype=float)
         if made.ndim != 2 or made.shape[1] != 6:
             raise ValueError(f"impulses are (contacts, 6), not {made.shape}")
@@ -594,7 +594,7 @@ class World(LiveArrays):
     # ---- readout
 
     def body_pose(self, body: Part) -> Pose:
-        """Where a body is in the world."""
+        """Pose of a body in the world."""
         with self._guard as world:
             return read(lib.rgWorld_BodyPose(world, self.model._cid("body", body)))
 
@@ -604,7 +604,7 @@ class World(LiveArrays):
             return read(lib.rgWorld_BodyVelocity(world, self.model._cid("body", body)))
 
     def frame_pose(self, frame: Part) -> Pose:
-        """Where a frame (also: a body, by name) is in the world."""
+        """Pose of a frame (also: a body, by name) in the world."""
         with self._guard as world:
             return read(lib.rgWorld_FramePose(world, self.model._cid("frame", frame)))
 
@@ -728,7 +728,7 @@ class World(LiveArrays):
 
     def shape_cast(self, kind: str, size: Any, place: Any, direction: Any, max_distance: float = 1e6, *,
                    rounding: float = 0.0, **filters: Any) -> Optional[Record]:
-        """The first shape that a moving "sphere", "capsule", "box", ... meets on its way from `place` along
+        """The first shape that a moving "sphere", "capsule", "box", ... meets on its path from `place` along
         `direction`, without turning: as `ray_cast()`. size as in `ModelDef.add_shape()`."""
         way = vector(direction, 3, "direction")
         length = float(np.linalg.norm(way))
@@ -787,7 +787,7 @@ class World(LiveArrays):
             return read(lib.rgWorld_JointReaction(world, self.model._cid("joint", joint)))
 
     def body_reaction(self, body: Part) -> Spatial:
-        """What holds a body: the wrench of its parent, or of whoever moves it, at its origin, world axes."""
+        """Supporting wrench of a body, from its parent or its prescribed motion, at its origin, world axes."""
         with self._guard as world:
             return read(lib.rgWorld_BodyReaction(world, self.model._cid("body", body)))
 

@@ -32,7 +32,7 @@ int rgLockFile(const char* path, bool create, const char** fault, int* reason) {
                                   : "cannot be created";
         *reason = *reason == ELOOP ? 0 : *reason;
     } else if (fstat(file, &found) != 0 || !S_ISREG(found.st_mode)) {
-        *fault = "cannot be written: it is there and no regular file";
+        *fault = "cannot be written: it exists and is not a regular file";
     } else if (!rgLock(file)) {
         *fault = "is being written by another program";
     }

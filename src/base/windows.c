@@ -46,7 +46,7 @@ int rgLockFile(const char* path, bool create, const char** fault, int* reason) {
     *fault = NULL;
     *reason = 0;
     if (stat(path, &found) == 0 && !S_ISREG(found.st_mode)) {
-        *fault = "cannot be written: it is there and no regular file";
+        *fault = "cannot be written: it exists and is not a regular file";
     } else {
         int flags = O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0);
         *reason = _sopen_s(&file, path, flags, _SH_DENYWR, _S_IREAD | _S_IWRITE);

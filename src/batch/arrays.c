@@ -111,7 +111,7 @@ bool rgBatch_RowsFit(const rgBatch* batch, const char* what, const double* value
     }
     if (!rgBatch_MaskFits(batch, mask)) {
         rgDiagnostics_Add(diagnostics, rg_severityError, NULL, 0,
-                          "batch: a mask for %d worlds, where there are %d", mask->count,
+                          "batch: a mask for %d worlds; the batch has %d", mask->count,
                           batch->worldCount);
         return false;
     }
@@ -126,7 +126,7 @@ rgResult rgBatch_Write(rgBatch* batch, rgBatchArray array, const double* values,
     if (batch == NULL || (int)array < 0 || array >= rg_batchArrayCount ||
         array == rg_batchSensors) {
         rgDiagnostics_Add(diagnostics, rg_severityError, NULL, 0,
-                          "batch: there is no array that can be written under this name");
+                          "batch: no writable array has this name");
         return rg_errorArgument;
     }
     rgWrite write = {array, values, rgBatch_View(batch, array).columnCount};

@@ -129,7 +129,7 @@ rgResult rgBatch_SetParameter(rgBatch* batch, rgBatchParameter parameter, const 
                               size_t count, const rgWorldMask* mask, rgDiagnostics* diagnostics) {
     if (batch == NULL || (int)parameter < 0 || parameter >= rg_parameterCount) {
         rgDiagnostics_Add(diagnostics, rg_severityError, NULL, 0,
-                          "batch: there is no parameter of this number");
+                          "batch: no parameter has this number");
         return rg_errorArgument;
     }
     rgParameterRows rows = {parameter, values, rgBatch_ParameterSize(batch, parameter)};

@@ -204,7 +204,7 @@ static bool rgCheckRollout(const rgBatch* batch, const rgRollout* rollout, const
     }
     if (!rgBatch_MaskFits(batch, mask)) {
         rgDiagnostics_Add(diagnostics, rg_severityError, NULL, 0,
-                          "rollout: a mask for %d worlds, where there are %d", mask->count,
+                          "rollout: a mask for %d worlds; the batch has %d", mask->count,
                           batch->worldCount);
         return false;
     }

@@ -91,7 +91,7 @@ static bool rgRefuseActuator(rgRefusal* refusal, const rgWorld* world, int index
     const rgActuatorDef* def = &model->actuators[index];
     const char* why = NULL;
     if (def->joint.index1 == 0 || model->jointRanges[def->joint.index1 - 1].vCount != 1) {
-        why = "a drive of something else than a hinge or a slide";
+        why = "an actuator that drives neither a hinge nor a slide";
     } else if (def->activation != rg_activationNone) {
         why = "an activation";
     } else if (world->transmission.actuators[index].varies) {

@@ -57,9 +57,9 @@ static bool rgCheckDef(const rgIdentifyDef* def, rgDiagnostics* diagnostics) {
         bool wrong;
         const char* why;
     } cases[] = {
-        {def->parameterCount < 1 || def->parameters == NULL, "there is no parameter to be found"},
+        {def->parameterCount < 1 || def->parameters == NULL, "there is no parameter to fit"},
         {def->parameterCount > RG_MAX_PARAMETERS, "more than 128 parameters"},
-        {def->motionCount < 1 || def->motions == NULL, "there is no motion to find them from"},
+        {def->motionCount < 1 || def->motions == NULL, "there is no motion to fit them to"},
         {!(def->positionNoise > 0) || !(def->rotationNoise > 0) || !(def->coordinateNoise > 0),
          "the noises must be above 0"},
         {!(def->lossLimit > 0), "the limit of the loss must be above 0"},
@@ -127,7 +127,7 @@ static bool rgCheckMotion(const rgMotion* motion, const rgModelInfo* info,
     }
     for (int i = 1; there && i < motion->sampleCount; ++i) {
         bool rises = motion->times[i] > motion->times[i - 1];
-        why = rises ? why : "its times do not rise";
+        why = rises ? why : "its times do not increase";
     }
     why = there ? why : "it lacks samples, channels or a start";
     why = why == NULL && values != motion->valueCount ? "its rows do not fit its channels" : why;

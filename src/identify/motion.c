@@ -379,7 +379,7 @@ static rgResult rgCheckTimes(rgMotionTable* table, rgLoadedMotion* made) {
         made->times[i] = rgCell(table, i, column);
         if (!isfinite(made->times[i]) || (i > 0 && made->times[i] <= made->times[i - 1])) {
             rgDiagnostics_Add(table->diagnostics, rg_severityError, table->path, 0,
-                              "times must rise: row %d is at %g s after %g s", i + 1,
+                              "times must increase: row %d is at %g s after %g s", i + 1,
                               made->times[i], i > 0 ? made->times[i - 1] : NAN);
             return rg_errorFormat;
         }

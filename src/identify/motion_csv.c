@@ -79,7 +79,7 @@ static rgResult rgReadRow(rgMotionTable* table, const char* line, const char* en
     }
     if (column != table->columnCount) {
         rgDiagnostics_Add(table->diagnostics, rg_severityError, table->path, number,
-                          "%d numbers, where there are names for %d", column, table->columnCount);
+                          "%d numbers for %d column names", column, table->columnCount);
         return rg_errorFormat;
     }
     ++table->rowCount;

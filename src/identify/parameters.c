@@ -56,7 +56,7 @@ struct rgFieldInfo {
     }
 
 static const rgFieldInfo rgFields[] = {
-    RG_BODY("mass", inertia.mass, "kg", "mass alone, moments as they are"),
+    RG_BODY("mass", inertia.mass, "kg", "mass; the moments stay"),
     RG_BODY("com.x", inertia.center.x, "m", "centre of mass in the body frame"),
     RG_BODY("com.y", inertia.center.y, "m", ""),
     RG_BODY("com.z", inertia.center.z, "m", ""),
@@ -95,7 +95,7 @@ static const rgFieldInfo rgFields[] = {
     RG_JOINT("friction", dryFriction, "N, N m", "dry friction"),
     RG_JOINT("armature", armature, "kg, kg m^2", ""),
     RG_JOINT("stiffness", stiffness, "N/m, N m/rad", "spring"),
-    RG_JOINT("spring_reference", springReference, "m, rad", "where the spring rests"),
+    RG_JOINT("spring_reference", springReference, "m, rad", "rest position of the spring"),
     RG_TENDON("damping", damping, "N s/m", ""),
     RG_TENDON("friction", dryFriction, "N", ""),
     RG_TENDON("stiffness", stiffness, "N/m", ""),

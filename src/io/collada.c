@@ -127,7 +127,7 @@ static rgResult rgCollada_ReadNumbers(rgCollada* dae, const rgXmlNode* node, int
         double value = 0;
         const char* next = rgScanDouble(at, end, &value);
         if (next == NULL || !(fabs(value) <= RG_MESH_MAX_COORDINATE)) {
-            return rgCollada_Bad(dae, node, "holds something that is no coordinate");
+            return rgCollada_Bad(dae, node, "contains text that is not a coordinate");
         }
         if (*count >= 3 * RG_MESH_MAX_COUNT) {
             return rgCollada_Bad(dae, node, "is too long");
@@ -152,7 +152,8 @@ static rgResult rgCollada_ReadIntegers(rgCollada* dae, const rgXmlNode* node, in
         int value = 0;
         const char* next = rgScanInt(at, end, &value);
         if (next == NULL || value < 0 || *count >= 8 * RG_MESH_MAX_COUNT) {
-            return rgCollada_Bad(dae, node, "holds something that is no index, or too much");
+            return rgCollada_Bad(dae, node,
+                                 "contains text that is not an index, or too many indices");
         }
         result = rgReserve(&dae->reader->mesh->allocator, (void**)values, capacity, *count,
                            *count + 1, sizeof(int));
@@ -274,7 +275,7 @@ static rgResult rgCollada_AddPolygons(rgCollada* dae, const rgXmlNode* node,
             int index =
                 dae->indices[(size_t)(at + i) * (size_t)inputs->stride + (size_t)inputs->offset];
             if (index >= dae->vertexCount) {
-                return rgCollada_Bad(dae, node, "names a vertex that is not there");
+                return rgCollada_Bad(dae, node, "refers to a vertex that does not exist");
             }
             dae->corners[i] = dae->base + index;
         }
@@ -297,7 +298,7 @@ static rgResult rgCollada_AddStrip(rgCollada* dae, const rgXmlNode* node,
             corner[k] =
                 dae->indices[(size_t)at[k] * (size_t)inputs->stride + (size_t)inputs->offset];
             if (corner[k] >= dae->vertexCount) {
-                return rgCollada_Bad(dae, node, "names a vertex that is not there");
+                return rgCollada_Bad(dae, node, "refers to a vertex that does not exist");
             }
         }
         bool turned = mirrored != (!fan && i % 2 == 1);
@@ -411,7 +412,7 @@ static rgResult rgCollada_AddNode(rgCollada* dae, const rgXmlNode* node, rgAffin
     rgResult result = rg_ok;
     if (depth > RG_COLLADA_MAX_DEPTH || ++dae->nodeCount > RG_COLLADA_MAX_NODES) {
         return rgCollada_Bad(dae, node,
-                             "nodes stand for each other in a circle, or too deeply or often");
+                             "nodes refer to each other in a cycle, or too deeply or too often");
     }
     for (const rgXmlNode* child = node->firstChild; child != NULL && result == rg_ok;
          child = child->next) {
@@ -444,7 +445,7 @@ static rgResult rgCollada_Unit(rgCollada* dae, double* unit) {
     }
     const char* end = text + strlen(text);
     if (rgScanDouble(text, end, unit) != end || !(*unit > 0) || !(*unit <= 1e6)) {
-        return rgCollada_Bad(dae, node, "'meter' is no sensible length");
+        return rgCollada_Bad(dae, node, "'meter' is not a usable length");
     }
     return rg_ok;
 }

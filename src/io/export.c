@@ -144,7 +144,7 @@ void rgReportSurfaces(const rgModelDef* def, rgDiagnostics* diagnostics, bool te
     rgOmissions belts = {.diagnostics = diagnostics,
                          .what = "surface velocities cannot be written; left out"};
     rgOmissions disabled = {.diagnostics = diagnostics,
-                            .what = "shapes that are disabled are written as if they were not"};
+                            .what = "disabled shapes are written as enabled"};
     for (int i = 0; i < def->shapeCount; ++i) {
         const rgShapeDef* shape = &def->shapes[i];
         if (tellsBelts && rgShapeDef_HasBelt(shape)) {

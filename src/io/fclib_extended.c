@@ -104,7 +104,7 @@ void rgReadExtended(rgH5* h5, rgFclibProblem* problem) {
     }
     for (int i = 0; h5->result == rg_ok && problem->compliance != NULL && i < rowCount; ++i) {
         if (problem->compliance[i] < 0) {
-            rgH5_Fail(h5, rg_errorFormat, "rigor/compliance[%d] is %g, it cannot be negative", i,
+            rgH5_Fail(h5, rg_errorFormat, "rigor/compliance[%d] is %g; it cannot be negative", i,
                       problem->compliance[i]);
         }
     }

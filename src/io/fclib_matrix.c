@@ -37,9 +37,9 @@ static int rgReadSize(rgH5* h5, const char* group, const char* field, int expect
     snprintf(name, sizeof(name), "%s/%s", group, field);
     int value = rgH5_ReadInt(h5, name);
     if (value < 0) {
-        rgH5_Fail(h5, rg_errorFormat, "%s is %d, a size cannot be negative", name, value);
+        rgH5_Fail(h5, rg_errorFormat, "%s is %d; a size cannot be negative", name, value);
     } else if (expected != RG_H5_ANY && value != expected) {
-        rgH5_Fail(h5, rg_errorFormat, "%s is %d where %d is needed", name, value, expected);
+        rgH5_Fail(h5, rg_errorFormat, "%s is %d; it must be %d", name, value, expected);
     }
     return value;
 }
@@ -86,7 +86,7 @@ static void rgUnpackTriplets(rgH5* h5, const rgRawMatrix* raw, rgTriplets* entri
 
 static void rgCheckPointers(rgH5* h5, const rgRawMatrix* raw, int lineCount) {
     if (h5->result == rg_ok && raw->p[0] != 0) {
-        rgH5_Fail(h5, rg_errorFormat, "%s[0] is %d, it must be 0", raw->names[1], raw->p[0]);
+        rgH5_Fail(h5, rg_errorFormat, "%s[0] is %d; it must be 0", raw->names[1], raw->p[0]);
     }
     for (int line = 0; h5->result == rg_ok && line < lineCount; ++line) {
         if (raw->p[line + 1] < raw->p[line] || raw->p[line + 1] > raw->entryCount) {
@@ -126,8 +126,7 @@ void rgReadFclibMatrix(rgH5* h5, const char* group, int* rowCount, int* columnCo
     snprintf(name, sizeof(name), "%s/nz", group);
     raw.nz = rgH5_ReadInt(h5, name);
     if (h5->result == rg_ok && raw.nz < -2) {
-        rgH5_Fail(h5, rg_errorFormat, "%s is %d, which names no storage (-1, -2 or a count)", name,
-                  raw.nz);
+        rgH5_Fail(h5, rg_errorFormat, "%s is %d; it must be -1, -2 or a count", name, raw.nz);
     }
     if (h5->result == rg_ok) {
         rgReadArrays(h5, &raw);

@@ -95,7 +95,7 @@ static void rgCheckSpace(rgH5* h5, const char* group, int contactRowCount) {
     if (h5->result == rg_ok && dimension == 2) {
         rgH5_Fail(h5, rg_errorUnsupported, "%s is 2: plane problems are not supported", name);
     } else if (h5->result == rg_ok && dimension != 3) {
-        rgH5_Fail(h5, rg_errorFormat, "%s is %d, it can only be 2 or 3", name, dimension);
+        rgH5_Fail(h5, rg_errorFormat, "%s is %d; it must be 2 or 3", name, dimension);
     } else if (h5->result == rg_ok && contactRowCount % 3 != 0) {
         rgH5_Fail(h5, rg_errorFormat, "%s: %d contact rows are not a multiple of 3", group,
                   contactRowCount);
@@ -143,7 +143,7 @@ static int rgReadEqualityCount(rgH5* h5, const char* group, const char* other) {
     snprintf(name, sizeof(name), "%s/n", group);
     int count = rgH5_ReadInt(h5, name);
     if (count < 0) {
-        rgH5_Fail(h5, rg_errorFormat, "%s is %d, a size cannot be negative", name, count);
+        rgH5_Fail(h5, rg_errorFormat, "%s is %d; a size cannot be negative", name, count);
     }
     return count;
 }
@@ -229,7 +229,7 @@ static void rgReadGlobal(rgH5* h5, rgFclibProblem* problem) {
     rgTriplets_Free(&M);
     int m = rgH5_ReadInt(h5, "fclib_global/H/n");
     if (m < 0) {
-        rgH5_Fail(h5, rg_errorFormat, "fclib_global/H/n is %d, a size cannot be negative", m);
+        rgH5_Fail(h5, rg_errorFormat, "fclib_global/H/n is %d; a size cannot be negative", m);
     }
     int equalityCount = rgReadEqualityCount(h5, "fclib_global/G", NULL);
     rgCheckSpace(h5, "fclib_global", m);
@@ -353,7 +353,7 @@ static void rgReadProblem(rgH5* h5, rgFclibProblem* problem) {
     } else if (rgH5_Has(h5, "fclib_local")) {
         rgReadLocal(h5, problem);
     } else {
-        rgH5_Fail(h5, rg_errorFormat, "holds neither fclib_local nor fclib_global");
+        rgH5_Fail(h5, rg_errorFormat, "contains neither fclib_local nor fclib_global");
     }
     rgReadInfo(h5, problem, group);
     rgReadKeys(h5, problem);

@@ -28,7 +28,7 @@ bool rgIsPlaceForFile(const char* path, rgDiagnostics* diagnostics) {
     bool good = rgIsRegularOrNone(path);
     if (!good) {
         rgDiagnostics_Add(diagnostics, rg_severityError, path, 0,
-                          "cannot be written: it is there and no regular file");
+                          "cannot be written: it exists and is not a regular file");
     }
     return good;
 }
@@ -94,7 +94,7 @@ static rgResult rgCheckFile(const char* path, size_t limit, rgDiagnostics* diagn
     }
     if (info.st_size < 0 || (uintmax_t)info.st_size > limit) {
         rgDiagnostics_Add(diagnostics, rg_severityError, path, 0,
-                          "the file has %jd bytes, at most %zu are read", (intmax_t)info.st_size,
+                          "the file has %jd bytes; at most %zu are read", (intmax_t)info.st_size,
                           limit);
         return rg_errorUnsupported;
     }

@@ -208,7 +208,7 @@ hid_t rgH5_OpenDataset(rgH5* h5, const char* name) {
     if (dataset < 0) {
         rgH5_Fail(h5, rg_errorFormat, "%s is not a dataset that can be read", name);
     } else if (!rgH5_IsInside(dataset)) {
-        rgH5_Fail(h5, rg_errorFormat, "%s is kept in another file, which is not read", name);
+        rgH5_Fail(h5, rg_errorFormat, "%s is in another file, which is not read", name);
         H5Dclose(dataset);
         dataset = -1;
     }
@@ -359,7 +359,7 @@ void rgH5_MakeGroup(rgH5* h5, const char* name) {
     hid_t group = H5Gcreate2(h5->file, name, H5P_DEFAULT, plan, H5P_DEFAULT);
     H5Pclose(plan);
     if (group < 0) {
-        rgH5_Fail(h5, rg_errorFile, "cannot make the group %s", name);
+        rgH5_Fail(h5, rg_errorFile, "cannot create the group %s", name);
     } else {
         H5Gclose(group);
     }

@@ -271,7 +271,7 @@ static rgShapeKind rgLinkMeshes_CollisionKind(rgLinkMeshes* meshes, rgLinkMesh* 
     if (mesh->isScenery) {
         rgXmlReader_Note(meshes->xml, mesh->node,
                          "collision mesh of link '%.60s' is not convex: its triangles are used, "
-                         "as the link is fixed to the world and no base of a robot",
+                         "because the link is fixed to the world and is not the base of a robot",
                          mesh->linkName);
         if (meshes->def->sheetThickness > 0 && meshes->result == rg_ok) {
             meshes->result = rgMakeSheet(meshes->arena, meshes->def->sheetThickness, &mesh->mesh);

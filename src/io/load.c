@@ -122,8 +122,8 @@ static bool rgLoadDef_IsGood(const rgLoadDef* def, const char* path, rgDiagnosti
     for (int i = 0; i < RG_COUNT(numbers); ++i) {
         if (!(numbers[i].value >= 0 && numbers[i].value < 1e12)) {
             rgDiagnostics_Add(diagnostics, rg_severityError, path, 0,
-                              "the %s to load with is %g; it must be at least 0 and below 1e12",
-                              numbers[i].name, numbers[i].value);
+                              "the %s is %g; it must be at least 0 and below 1e12", numbers[i].name,
+                              numbers[i].value);
             good = false;
         }
     }

@@ -200,7 +200,7 @@ static rgResult rgMeshReader_Refuse(rgMeshReader* reader) {
             "%.*s%s %.*s.obj",
             name, stem, path, dot, stem, path);
     } else {
-        rgMeshReader_Fail(reader, 0, "is no STL, OBJ, Collada or MSH file");
+        rgMeshReader_Fail(reader, 0, "is not an STL, OBJ, Collada or MSH file");
     }
     return rg_errorUnsupported;
 }

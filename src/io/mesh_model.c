@@ -81,7 +81,7 @@ static rgResult rgMeshModel_Inertia(rgMeshModel* m, rgInertia* inertia) {
     if (!rgConvexTriangles(&m->data, &m->arena, &hull) ||
         rgInertiaFromMesh(&hull, density, inertia) != rg_ok) {
         rgDiagnostics_Add(m->diagnostics, rg_severityError, m->path, 0,
-                          "the mesh is flat: it has no volume, and a body of it no mass");
+                          "the mesh is flat: it has no volume, so its body has no mass");
         return rg_errorFormat;
     }
     rgDiagnostics_Add(m->diagnostics, rg_severityWarning, m->path, 0,
@@ -148,9 +148,9 @@ static rgResult rgMeshModel_Build(rgMeshModel* m) {
     bool isConvex = m->data.triangleCount == 0;
     double size = rgMeshModel_Size(m);
     if (size > RG_MESH_LARGE) {
-        rgDiagnostics_Add(m->diagnostics, rg_severityWarning, m->path, 0,
-                          "the mesh is %.3g m large; a scale of 0.001 takes it for millimetres",
-                          size);
+        rgDiagnostics_Add(
+            m->diagnostics, rg_severityWarning, m->path, 0,
+            "the mesh is %.3g m large; if the file is in millimetres, use a scale of 0.001", size);
     }
     rgModelDef_SetName(m->def, m->name);
     rgResult result = rgMeshModel_AddBody(m, &shape.body);

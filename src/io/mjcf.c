@@ -99,8 +99,8 @@ static void rgMjcf_ReportRigid(rgMjcf* m, const rgXmlNode* root) {
     }
     if (limited || m->def->equalityCount > 0) {
         rgXmlReader_Note(&m->reader, root,
-                         "limits and equalities are rigid here; in MuJoCo they give way, by "
-                         "solref='0.02 1' where the file says nothing");
+                         "limits and equalities are rigid here; in MuJoCo they are soft, by "
+                         "default with solref='0.02 1'");
     }
 }
 

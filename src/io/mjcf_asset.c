@@ -131,8 +131,8 @@ static bool rgMjMesh_ReadFile(rgMjcf* m, rgMjMesh* mesh, const char* file, const
     if (!there && !matters) {
         if (!m->missingTold) {
             rgXmlReader_Warn(&m->reader, mesh->node,
-                             "<mesh file>: '%.200s' is not there; what shows it is left out, as is "
-                             "what shows others that are missing",
+                             "<mesh file>: '%.200s' does not exist; shapes that show it or other "
+                             "missing files are left out",
                              file);
         }
         m->missingTold = true;
@@ -140,7 +140,8 @@ static bool rgMjMesh_ReadFile(rgMjcf* m, rgMjMesh* mesh, const char* file, const
     }
     if (!there) {
         rgXmlReader_Error(&m->reader, mesh->node,
-                          "<mesh file>: '%.200s' is not there (used in line %d)", file, user->line);
+                          "<mesh file>: '%.200s' does not exist (used in line %d)", file,
+                          user->line);
         return false;
     }
     rgMesh* read = NULL;
@@ -171,13 +172,14 @@ static bool rgMjMesh_ReadInline(rgMjcf* m, rgMjMesh* mesh) {
     int numberCount = rgXmlNode_WordCount(node, "vertex");
     int indexCount = rgXmlNode_WordCount(node, "face");
     if (numberCount % 3 != 0 || numberCount < 12) {
-        rgXmlReader_Error(&m->reader, node,
-                          "<mesh vertex>: %d numbers are not three for each of at least 4 vertices",
-                          numberCount);
+        rgXmlReader_Error(
+            &m->reader, node,
+            "<mesh vertex>: %d numbers; at least 4 vertices of three numbers each are needed",
+            numberCount);
         return false;
     }
     if (indexCount % 3 != 0) {
-        rgXmlReader_Error(&m->reader, node, "<mesh face>: %d numbers are not three per face",
+        rgXmlReader_Error(&m->reader, node, "<mesh face>: %d numbers; each face needs three",
                           indexCount);
         return false;
     }

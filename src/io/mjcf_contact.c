@@ -71,7 +71,7 @@ static void rgMjcf_ReadPair(rgMjcf* m, const rgXmlNode* node) {
         return;
     }
     if (a == b) {
-        rgXmlReader_Error(&m->reader, node, "<pair>: a geom does not meet itself");
+        rgXmlReader_Error(&m->reader, node, "<pair>: a geom cannot collide with itself");
         return;
     }
     rgMaterial material = rgMjcf_MixedMaterial(m, a, b);
@@ -95,7 +95,7 @@ static void rgMjcf_ReadExclude(rgMjcf* m, const rgXmlNode* node) {
     int a = rgMjcf_Lookup(m, &m->bodyNames, node, "body1", "body");
     int b = rgMjcf_Lookup(m, &m->bodyNames, node, "body2", "body");
     if (a >= 0 && a == b) {
-        rgXmlReader_Warn(&m->reader, node, "<exclude>: a body does not meet itself anyway");
+        rgXmlReader_Warn(&m->reader, node, "<exclude>: a body never collides with itself");
     } else if (a >= 0 && b >= 0) {
         rgMjcf_Check(m, rgModelDef_ExcludePair(m->def, (rgBodyId){a}, (rgBodyId){b}));
     }
@@ -258,10 +258,10 @@ static void rgMjcf_ReadEquality(rgMjcf* m, const rgXmlNode* node) {
     }
     bool bodies = def.kind == rg_equalityConnect || def.kind == rg_equalityWeld;
     if (settings.softness.isSet && bodies && !m->load->fileContact) {
-        rgXmlReader_Note(&m->reader, node,
-                         "<%s>: solref and solimp are not used: it is rigid unless the file's are "
-                         "requested (--contact file)",
-                         node->name);
+        rgXmlReader_Note(
+            &m->reader, node,
+            "<%s>: solref and solimp are not used: it is rigid; --contact file uses them",
+            node->name);
     }
     if (m->load->fileContact && settings.softness.isSet && bodies) {
         double mass =

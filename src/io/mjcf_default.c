@@ -33,7 +33,7 @@ static void rgMjcf_ReadClass(rgMjcf* m, const rgXmlNode* node, int parent) {
     const char* name = rgXmlNode_Attribute(node, "class");
     if (name == NULL && parent >= 0) {
         rgXmlReader_Error(&m->reader, node,
-                          "<default class>: missing; only the outermost may be without");
+                          "<default class>: missing; only the outermost default may omit it");
         return;
     }
     int class = rgMjNames_Find(&m->classNames, name != NULL ? name : "main");

@@ -92,7 +92,8 @@ static rgPose rgMjcf_FromTo(rgMjcf* m, const rgXmlNode* node, const double* ends
     rgVec3 along = rgSub(a, b);
     double half = rgLength(along) / 2;
     if (!(half > 1e-14)) {
-        rgXmlReader_Error(&m->reader, node, "<%s fromto>: both ends are at one place", node->name);
+        rgXmlReader_Error(&m->reader, node, "<%s fromto>: both ends are the same point",
+                          node->name);
     }
     if (type == rg_mjCapsule || type == rg_mjCylinder) {
         size[1] = half;

@@ -23,9 +23,8 @@ static rgSym3 rgMjcf_ReadMoment(rgMjcf* m, const rgXmlNode* node, rgPose pose) {
     bool full = rgXmlReader_Doubles(&m->reader, node, "fullinertia", f, 6, 6) > 0;
     bool diagonal = rgXmlReader_Doubles(&m->reader, node, "diaginertia", d, 3, 3) > 0;
     if (full && (diagonal || rgHasOrientation(node))) {
-        rgXmlReader_Error(
-            &m->reader, node,
-            "<inertial>: fullinertia goes with neither diaginertia nor an orientation");
+        rgXmlReader_Error(&m->reader, node,
+                          "<inertial>: fullinertia excludes diaginertia and an orientation");
     }
     if (full) {
         return (rgSym3){.xx = f[0], .yy = f[1], .zz = f[2], .xy = f[3], .xz = f[4], .yz = f[5]};
@@ -84,7 +83,7 @@ static void rgMjcf_Correct(rgMjcf* m, const rgXmlNode* node, rgInertia* inertia)
     } else {
         rgXmlReader_Error(&m->reader, node,
                           "<%s>: the largest principal inertia %g is above the sum of the others "
-                          "%g; balanceinertia would mend it",
+                          "%g; balanceinertia corrects it",
                           node->name, p.x, p.y + p.z);
     }
 }

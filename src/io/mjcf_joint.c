@@ -74,8 +74,8 @@ static void rgMjcf_SetJointLimits(rgMjcf* m, const rgXmlNode* node, const rgMjJo
     }
     if (j->type == rg_mjBall && j->limited == 1 && range[0] == 0 && range[1] == 0) {
         rgXmlReader_Warn(&m->reader, node,
-                         "<joint range>: a ball joint is limited without a range, which would hold "
-                         "it where it is drawn; there is no limit");
+                         "<joint range>: a limited ball joint without a range would be locked; it "
+                         "gets no limit");
         return;
     }
     def->hasLimits = rgMjcf_Limited(m, node, "range", j->limited, range);

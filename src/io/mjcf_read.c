@@ -146,10 +146,9 @@ bool rgMjcf_Limited(rgMjcf* m, const rgXmlNode* node, const char* what, int limi
                          node->name, what, range[0], range[1]);
     }
     if (limited == 2 && given && !m->compiler.autoLimits) {
-        rgXmlReader_Error(
-            &m->reader, node,
-            "<%s %s>: has a range but is not said to be limited, and autolimits is off", node->name,
-            what);
+        rgXmlReader_Error(&m->reader, node,
+                          "<%s %s>: has a range, but limited is not set and autolimits is off",
+                          node->name, what);
     }
     bool holds = limited == 1 || (limited == 2 && given && m->compiler.autoLimits);
     if (holds && !(range[0] < range[1])) {

@@ -33,10 +33,10 @@ static bool rgMjcf_SetInertialFrame(rgMjcf* m, const rgXmlNode* node, int body, 
     }
     const rgMjBody* extra = &m->bodies[body - 1];
     if (turns && !extra->axesKnown) {
-        rgXmlReader_Warn(&m->reader, node,
-                         "<%s>: the principal axes of a body are not known as MuJoCo chooses them; "
-                         "the body's are taken",
-                         node->name);
+        rgXmlReader_Warn(
+            &m->reader, node,
+            "<%s>: MuJoCo's choice of the principal axes is unknown; the axes of the body are used",
+            node->name);
     }
     rgPose pose = {.p = m->def->bodies[body - 1].inertia.center,
                    .q = extra->axesKnown ? extra->inertiaAxes : rgQuatIdentity()};

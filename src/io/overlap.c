@@ -236,14 +236,14 @@ static rgResult rgIgnorePairs(rgModelDef* model, const rgOverlapSearch* s) {
 }
 
 static void rgReportPairs(rgDiagnostics* diagnostics, rgSource source, int count, bool ignored) {
-    const char* few = ignored ? "1 pair of parts of a robot overlaps where it starts and does not "
-                                "collide; self-overlap 'keep' lets it"
-                              : "1 pair of parts of a robot overlaps where it starts and collides; "
-                                "self-overlap 'ignore' leaves it out";
-    const char* many = ignored ? "pairs of parts of a robot overlap where it starts and do not "
-                                 "collide; self-overlap 'keep' lets them"
-                               : "pairs of parts of a robot overlap where it starts and collide; "
-                                 "self-overlap 'ignore' leaves them out";
+    const char* few = ignored ? "1 pair of parts of a robot overlaps at the start and does not "
+                                "collide; with self-overlap 'keep' it collides"
+                              : "1 pair of parts of a robot overlaps at the start and collides; "
+                                "with self-overlap 'ignore' it does not";
+    const char* many = ignored ? "pairs of parts of a robot overlap at the start and do not "
+                                 "collide; with self-overlap 'keep' they collide"
+                               : "pairs of parts of a robot overlap at the start and collide; with "
+                                 "self-overlap 'ignore' they do not";
     if (count == 1) {
         rgDiagnostics_Add(diagnostics, rg_severityNote, source.file, source.line, "%s", few);
     } else {

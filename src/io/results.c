@@ -212,7 +212,7 @@ static void rgMakeDataset(rgH5* h5, const rgResultsArray* array, int64_t rows) {
                              H5P_DEFAULT);
     }
     if (dataset < 0 || H5Dclose(dataset) < 0) {
-        rgH5_Fail(h5, rg_errorFile, "cannot make the array %s", array->name);
+        rgH5_Fail(h5, rg_errorFile, "cannot create the array %s", array->name);
     }
     H5Pclose(plan);
     H5Sclose(space);
@@ -243,7 +243,7 @@ static void rgMakeVirtual(rgH5* h5, const rgResults* results, const rgResultsArr
                                       H5P_DEFAULT, plan, H5P_DEFAULT)
                          : -1;
     if (dataset < 0 || H5Dclose(dataset) < 0) {
-        rgH5_Fail(h5, rg_errorFile, "cannot make the array %s", array->name);
+        rgH5_Fail(h5, rg_errorFile, "cannot create the array %s", array->name);
     }
     H5Pclose(plan);
     H5Sclose(space);
@@ -259,7 +259,7 @@ static void rgMakeSeal(rgH5* h5) {
     if (dataset < 0 ||
         H5Dwrite(dataset, H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, &none) < 0 ||
         H5Dclose(dataset) < 0) {
-        rgH5_Fail(h5, rg_errorFile, "cannot make the checksum");
+        rgH5_Fail(h5, rg_errorFile, "cannot create the checksum");
     }
     H5Pclose(plan);
     H5Sclose(space);
@@ -604,7 +604,7 @@ static void rgReadArrayShape(rgH5* h5, rgResultsArray* array) {
     int rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : -1;
     if (rank < 1 || rank > 3 || H5Sget_simple_extent_dims(space, extent, NULL) != rank ||
         extent[1] > INT32_MAX || extent[2] > INT32_MAX || type < 0) {
-        rgH5_Fail(h5, rg_errorFormat, "%s is no array of results", array->name);
+        rgH5_Fail(h5, rg_errorFormat, "%s is not an array of results", array->name);
     } else {
         array->extent[0] = rank > 1 ? (int)extent[1] : 0;
         array->extent[1] = rank > 2 ? (int)extent[2] : 0;
@@ -697,7 +697,7 @@ static void rgReadTexts(rgH5* h5, rgResults* results) {
 
 static void rgReadAbout(rgH5* h5, rgResults* results) {
     if (h5->result == rg_ok && !rgH5_Has(h5, "about/version")) {
-        rgH5_Fail(h5, rg_errorFormat, "is no file of results");
+        rgH5_Fail(h5, rg_errorFormat, "is not a file of results");
     }
     int version = rgH5_ReadInt(h5, "about/version");
     results->partCount = rgH5_ReadInt(h5, "about/parts");

@@ -329,7 +329,7 @@ static double rgSdf_ThreadPitch(rgSdf* sdf, const rgSdfPart* joint) {
     }
     rgXmlReader_Warn(&sdf->xml, joint->node,
                      "screw joint '%.60s' has neither <screw_thread_pitch> nor <thread_pitch>: "
-                     "1 rad/m is taken, as SDF says",
+                     "1 rad/m is used, as SDF specifies",
                      joint->fullName);
     return -1;
 }
@@ -365,7 +365,7 @@ void rgSdf_AddJoint(rgSdf* sdf, rgSdfPart* link) {
     bool turned = &sdf->parts[joint->parent] == link;
     if (turned) {
         rgXmlReader_Note(&sdf->xml, joint->node,
-                         "joint '%.60s': its child '%.60s' has another parent already, so that the "
+                         "joint '%.60s': its child '%.60s' has another parent already, so the "
                          "joint moves its parent '%.60s'",
                          joint->fullName, sdf->parts[joint->child].fullName, link->fullName);
     }

@@ -40,15 +40,17 @@ rgInertia rgSdf_ReadInertial(rgSdf* sdf, const rgSdfPart* link, bool* isAuto) {
     static const char* const known[] = {"mass", "pose", "inertia", "density", "auto_inertia_params",
                                         NULL};
     static const char* const skipped[] = {"fluid_added_mass", "!there is no fluid", "frame",
-                                          "<pose> says where the centre of mass is", NULL};
+                                          "the position of the centre of mass is that of <pose>",
+                                          NULL};
     rgInertia inertia = {.mass = 1, .moment = {1, 1, 1, 0, 0, 0}}; // default of SDF
     const rgXmlNode* node = rgXmlNode_Child(link->node, "inertial");
     *isAuto = false;
     if (node == NULL) {
         if (!link->isStatic) {
-            rgXmlReader_Note(&sdf->xml, link->node,
-                             "link '%.60s' has no <inertial>: 1 kg and 1 kg m^2, as SDF says",
-                             link->fullName);
+            rgXmlReader_Note(
+                &sdf->xml, link->node,
+                "link '%.60s' has no <inertial>: 1 kg and 1 kg m^2 are used, as SDF specifies",
+                link->fullName);
         }
         return inertia;
     }
@@ -131,9 +133,9 @@ static void rgSdf_ReadSoftness(rgSdf* sdf, const rgXmlNode* ode, rgMaterial* mat
         material->damping = stiffness > 0 ? damping : 0; // a rigid contact has no damper
     } else if (soft && !sdf->notedSoftness) {
         sdf->notedSoftness = true;
-        rgXmlReader_Note(&sdf->xml, ode,
-                         "<kp> and <kd> are not used: contacts are rigid unless --contact file "
-                         "asks for the file's");
+        rgXmlReader_Note(
+            &sdf->xml, ode,
+            "<kp> and <kd> are not used: contacts are rigid; --contact file uses them");
     }
 }
 
@@ -185,7 +187,7 @@ static void rgSdf_ReadContact(rgSdf* sdf, const rgXmlNode* contact, rgShapeDef* 
     if (ghost) {
         def->visualOnly = true;
         rgXmlReader_Note(&sdf->xml, contact,
-                         "<collide_without_contact>: the shape is shown and meets nothing");
+                         "<collide_without_contact>: the shape is shown and does not collide");
     }
     const rgXmlNode* ode = rgXmlNode_Child(contact, "ode");
     if (ode != NULL) {
@@ -195,8 +197,8 @@ static void rgSdf_ReadContact(rgSdf* sdf, const rgXmlNode* contact, rgShapeDef* 
 
 static void rgSdf_ReadBounce(rgSdf* sdf, const rgXmlNode* bounce, rgMaterial* material) {
     static const char* const known[] = {"restitution_coefficient", NULL};
-    static const char* const skipped[] = {"threshold",
-                                          "slow impacts rebound as the world's def says", NULL};
+    static const char* const skipped[] = {
+        "threshold", "the threshold of slow impacts is an option of the world", NULL};
     rgSdf_CheckChildren(sdf, bounce, known, skipped);
     double restitution = 0;
     if (!rgSdf_NotNegative(sdf, bounce, "restitution_coefficient", &restitution)) {

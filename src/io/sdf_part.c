@@ -66,8 +66,8 @@ static const char* rgSdf_Name(rgSdf* sdf, const rgXmlNode* node) {
                      strcmp(name + strlen(name) - 2, "__") == 0);
     if (isWorld && isLink) {
         rgXmlReader_Warn(&sdf->xml, node,
-                         "a link may not be called 'world': it is a link of its own here, which "
-                         "joints of its model mean by that name");
+                         "a link may not be called 'world': here it is a separate link, to which "
+                         "joints of its model refer by that name");
     }
     if (reserved) {
         rgXmlReader_Error(&sdf->xml, node, "the name '%.60s' of <%s> is reserved", name,
@@ -88,7 +88,7 @@ static void rgSdf_CheckModel(rgSdf* sdf, const rgXmlNode* node) {
                                           "gripper",
                                           "it cannot hold objects",
                                           "allow_auto_disable",
-                                          "nothing is put to sleep but by the world itself",
+                                          "sleep is an option of the world",
                                           "enable_wind",
                                           "!there is no wind",
                                           NULL};

@@ -78,7 +78,7 @@ static void rgSdf_FindRelative(rgSdf* sdf, int index) {
     if (part->pose != NULL && rgXmlNode_Attribute(part->pose, "frame") != NULL &&
         rgXmlNode_Attribute(part->pose, "frame")[0] != '\0') {
         rgXmlReader_Warn(&sdf->xml, part->pose,
-                         "<pose frame> is not read; 'relative_to' has its place since SDF 1.7");
+                         "<pose frame> is not read; SDF 1.7 replaced it by 'relative_to'");
     }
 }
 
@@ -111,7 +111,7 @@ static void rgSdf_ResolvePose(rgSdf* sdf, int index, int* chain) {
     for (int at = index; !sdf->parts[at].resolved; at = sdf->parts[at].relative) {
         if (count >= sdf->partCount) {
             rgXmlReader_Error(&sdf->xml, sdf->parts[index].node,
-                              "the pose of '%.60s' is relative to itself, by way of others",
+                              "the pose of '%.60s' is relative to itself, through others",
                               sdf->parts[index].fullName);
             sdf->parts[index].resolved = true;
             sdf->parts[index].world = rgPoseIdentity();
@@ -132,7 +132,7 @@ static void rgSdf_ResolveLink(rgSdf* sdf, int index, int* chain) {
     for (; sdf->parts[at].link < 0 && sdf->parts[at].attached != at; at = sdf->parts[at].attached) {
         if (count >= sdf->partCount) {
             rgXmlReader_Error(&sdf->xml, sdf->parts[index].node,
-                              "'%.60s' is attached to itself, by way of others",
+                              "'%.60s' is attached to itself, through others",
                               sdf->parts[index].fullName);
             sdf->parts[index].link = 0;
             return;

@@ -186,11 +186,11 @@ static rgResult rgExpectWord(rgMeshReader* reader, rgWords* words, const char* e
     size_t length = 0;
     bool any = rgWords_Next(words, &word, &length);
     if (!any) {
-        return rgMeshReader_Fail(reader, words->line, "the file ends where '%s' should stand",
+        return rgMeshReader_Fail(reader, words->line, "the file ends where '%s' is expected",
                                  expected);
     }
     if (!rgWordIs(word, length, expected)) {
-        return rgMeshReader_Fail(reader, words->line, "'%.*s' stands where '%s' should",
+        return rgMeshReader_Fail(reader, words->line, "'%.*s' in place of '%s'",
                                  (int)RG_MIN(length, (size_t)40), word, expected);
     }
     return rg_ok;
@@ -247,7 +247,7 @@ static rgResult rgReadSolid(rgMeshReader* reader, rgWords* words, rgVertexTable*
         }
         if (!rgWordIs(word, length, "facet")) {
             return rgMeshReader_Fail(reader, words->line,
-                                     "'%.*s' stands where 'facet' or 'endsolid' should",
+                                     "'%.*s' in place of 'facet' or 'endsolid'",
                                      (int)RG_MIN(length, (size_t)40), word);
         }
         result = rgReadFacet(reader, words, table);

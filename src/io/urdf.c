@@ -289,8 +289,8 @@ static void rgUrdf_CheckReached(rgUrdf* urdf) {
         if (!urdf->links[i].reached) {
             const rgUrdfJoint* joint = &urdf->joints[urdf->links[i].parentJoint];
             rgXmlReader_Error(&urdf->xml, joint->node,
-                              "joint '%.60s' is part of a cycle, or hangs on one: the root '%.60s' "
-                              "does not reach it",
+                              "joint '%.60s' is in a cycle, or below one: it is not connected to "
+                              "the root '%.60s'",
                               joint->name, urdf->links[urdf->rootLink].name);
             return;
         }
@@ -482,7 +482,7 @@ static bool rgUrdf_RefuseXacro(rgUrdf* urdf) {
     for (const rgXmlNode* node = urdf->root; node != NULL; node = rgNextElement(node, urdf->root)) {
         if (rgIsXacro(node)) {
             rgXmlReader_Error(&urdf->xml, node,
-                              "this is a xacro file, a recipe for a URDF file; expand it first: "
+                              "this is a xacro file; expand it to a URDF file first: "
                               "xacro FILE > robot.urdf");
             return true;
         }

@@ -425,10 +425,9 @@ static void rgUrdfWriter_Frames(rgUrdfWriter* w) {
 }
 
 static void rgUrdfWriter_ReportRounded(rgUrdfWriter* w) {
-    rgOmissions omissions = {
-        .diagnostics = w->diagnostics,
-        .what = "rounded shapes are written sharp: boxes and cylinders as large as they "
-                "are, hulls as their cores"};
+    rgOmissions omissions = {.diagnostics = w->diagnostics,
+                             .what = "rounded shapes are written without rounding: boxes and "
+                                     "cylinders in full size, hulls as their cores"};
     for (int i = 0; i < w->def->shapeCount; ++i) {
         if (w->def->shapes[i].rounding > 0) {
             rgOmissions_Add(&omissions, w->def->shapes[i].name);

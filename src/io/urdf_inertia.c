@@ -72,7 +72,7 @@ static void rgUrdf_FixJoint(rgUrdf* urdf, rgUrdfJoint* joint, const rgUrdfLink* 
     joint->isLocked = true;
     rgXmlReader_Warn(&urdf->xml, joint->node,
                      "joint '%.60s' moves nothing that has a mass or a collision shape: it is "
-                     "fixed; give link '%.60s' a mass, or load it with the least (--bound, "
+                     "fixed; give link '%.60s' a mass, or set least values (--bound, "
                      "rgLoadDef.boundMass and boundInertia)",
                      joint->name, link->name);
 }

@@ -148,7 +148,7 @@ static void rgUrdf_ReadLimit(rgUrdf* urdf, const rgUrdfJoint* joint, rgJointDef*
     def->velocityLimit = rgUrdf_NotNegative(urdf, joint, node, "velocity");
     if (def->effortLimit == 0 && rgXmlNode_Attribute(node, "effort") != NULL &&
         urdf->xml.errorCount == 0) {
-        rgXmlReader_Note(&urdf->xml, node, "joint '%.60s': an effort limit of 0 is read as none",
+        rgXmlReader_Note(&urdf->xml, node, "joint '%.60s': an effort limit of 0 means no limit",
                          joint->name);
     }
     if (needsRange) {
@@ -181,8 +181,8 @@ static void rgUrdf_CheckControl(rgUrdf* urdf, const rgUrdfJoint* joint) {
     if (safety != NULL) {
         rgXmlReader_CheckAttributes(&urdf->xml, safety, safeties);
         rgXmlReader_Note(&urdf->xml, safety,
-                         "joint '%.60s': <safety_controller> is not used: no controller holds its "
-                         "soft limits, only <limit> counts",
+                         "joint '%.60s': <safety_controller> is not used: soft limits need a "
+                         "controller; only <limit> is used",
                          joint->name);
     }
 }
@@ -237,7 +237,7 @@ static const rgUrdfJoint* rgUrdf_MimicLeader(rgUrdf* urdf, const rgUrdfJoint* jo
     if (name != NULL && leader == NULL) {
         char suggestion[100];
         rgUrdf_Suggest(urdf, urdf->jointNames, urdf->jointCount, name, suggestion);
-        rgXmlReader_Error(&urdf->xml, node, "joint '%.60s' mimics '%.60s', which is not there%s",
+        rgXmlReader_Error(&urdf->xml, node, "joint '%.60s' mimics '%.60s', which does not exist%s",
                           joint->name, name, suggestion);
     } else if (leader == joint) {
         rgXmlReader_Error(&urdf->xml, node, "joint '%.60s' mimics itself", joint->name);

@@ -89,9 +89,9 @@ static void rgUrdf_ReadGazebo(rgUrdf* urdf, const rgUrdfLink* link, rgMaterial* 
         soft = rgUrdf_ReadBelow(urdf, node, "kd", INFINITY, damping) || soft;
         if (soft && !urdf->def->fileContact && !urdf->notedSoftness) {
             urdf->notedSoftness = true;
-            rgXmlReader_Note(&urdf->xml, node,
-                             "<kp> and <kd> are not used: contacts are rigid unless --contact file "
-                             "asks for the file's");
+            rgXmlReader_Note(
+                &urdf->xml, node,
+                "<kp> and <kd> are not used: contacts are rigid; --contact file uses them");
         }
         // A rigid contact has no damper.
         material->damping = material->stiffness > 0 ? material->damping : 0;

@@ -310,7 +310,7 @@ rgResult rgXmlTree_Parse(rgXmlTree* tree, const void* bytes, size_t count, const
     }
     if (builder.reason != NULL && result == rg_ok) {
         rgDiagnostics_Add(diagnostics, rg_severityWarning, builder.file, builder.line,
-                          "XML: %s; read as programs do that overlook it", builder.reason);
+                          "XML: %s; the text was repaired", builder.reason);
     } else if (builder.reason != NULL) {
         rgDiagnostics_Add(diagnostics, rg_severityError, builder.file, builder.line, "XML: %s",
                           builder.reason);

@@ -70,9 +70,9 @@ static rgResult rgAttachment_CheckFree(rgAttachment* a) {
     const rgModelDef* other = a->other;
     bool moving = rgIsMoving(a->def, a->how->parent.index1);
     if (a->how->kind == rg_attachFree && moving) {
-        return rgAttachment_Refuse(a, (rgSource){0},
-                                   "only on something that does not move can a "
-                                   "definition be attached to move freely");
+        return rgAttachment_Refuse(
+            a, (rgSource){0},
+            "a definition that moves freely can only be attached to a body that does not move");
     }
     for (int j = 0; j < other->jointCount; ++j) {
         const rgJointDef* joint = &other->joints[j];
@@ -89,9 +89,7 @@ static rgResult rgAttachment_CheckFree(rgAttachment* a) {
         if (a->how->kind == rg_attachFree && joint->kind != rg_jointFree) {
             return rgAttachment_Refuse(
                 a, joint->source,
-                "joint '%.60s' ties its body to the world, so that it cannot "
-                "be free as well",
-                name);
+                "joint '%.60s' ties its body to the world, so the body cannot be free", name);
         }
     }
     return rg_ok;
@@ -471,9 +469,10 @@ static void rgAttachment_ReportOption(rgAttachment* a, const char* what, const c
     if (first.file != NULL) {
         snprintf(where, sizeof(where), " of %.250s:%d", first.file, first.line);
     }
-    rgDiagnostics_Add(a->diagnostics, rg_severityWarning, second.file, second.line,
-                      "the %s is %s here and %s in what it is attached to; that%s holds", what,
-                      theirs, ours, where);
+    rgDiagnostics_Add(
+        a->diagnostics, rg_severityWarning, second.file, second.line,
+        "the %s is %s here and %s in the definition that it is attached to; that%s is used", what,
+        theirs, ours, where);
 }
 
 static bool rgGivesTimeStep(const rgModelOptions* options) {

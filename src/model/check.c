@@ -153,8 +153,9 @@ static void rgCheckKinematic(rgCompiler* compiler) {
         if (def->bodies[body].kinematic) {
             rgCase_Error(&c, "its body is kinematic and has no joints: its motion is prescribed");
         } else if (below[body]) {
-            rgCase_Error(&c, "a joint below a kinematic body; a free body that is welded to it "
-                             "can carry joints");
+            rgCase_Error(
+                &c,
+                "a joint below a kinematic body; a free body that is welded to it can have joints");
         }
     }
 }
@@ -493,15 +494,15 @@ static const char* rgMisplacedPoint(const rgModelDef* def, const rgTendonDef* te
     case rg_pointFrame: {
         bool shapes = (k > 0 && tendon->points[k - 1].kind == rg_pointShape) ||
                       (k + 1 < tendon->pointCount && tendon->points[k + 1].kind == rg_pointShape);
-        return point->frame.index1 == 0    ? "a point of its way has no frame"
+        return point->frame.index1 == 0    ? "a point of its path has no frame"
                : before || after || shapes ? NULL
-                                           : "a frame of its way leads nowhere";
+                                           : "a frame of its path does not exist";
     }
     case rg_pointShape:
         return kind != rg_shapeSphere && kind != rg_shapeCylinder
-                   ? "it can go around spheres and cylinders only"
+                   ? "its path can wrap around spheres and cylinders only"
                : before && after ? NULL
-                                 : "a shape of its way is not between two frames";
+                                 : "a shape of its path is not between two frames";
     case rg_pointPulley:
         return !(point->divisor > 0) || !isfinite(point->divisor)
                    ? "the divisor of a pulley is not positive"
@@ -567,10 +568,10 @@ static void rgCheckTransmission(rgCase* c, const rgActuatorDef* actuator) {
     if (joint + tendon + frame != 1) {
         rgCase_Error(c, "it must act on a joint, a tendon or a frame");
     } else if (!frame && (actuator->reference.index1 > 0 || actuator->slider.index1 > 0)) {
-        rgCase_Error(c, "a reference or a slider goes with a frame");
+        rgCase_Error(c, "a reference or a slider needs a frame");
     } else if (actuator->isAdhesive && (!frame || actuator->reference.index1 > 0 ||
                                         actuator->slider.index1 > 0 || actuator->isMuscle)) {
-        rgCase_Error(c, "adhesion goes with a frame alone");
+        rgCase_Error(c, "adhesion needs a frame and no other object");
     } else if (actuator->isAdhesive &&
                (actuator->kp != 0 || actuator->kd != 0 || actuator->gainPosition != 0 ||
                 actuator->gainVelocity != 0)) {
@@ -819,8 +820,8 @@ static void rgCheckLeaf(rgCompiler* compiler, const rgLink* link) {
     }
     rgCompiler_Error(compiler, model->bodies[body].source,
                      "body '%s': mass %g and moment of inertia (%g, %g, %g) leave its joint '%s' "
-                     "without inertia: give it a mass, the joint an armature, or load it with the "
-                     "least of both (--bound, rgLoadDef.boundMass and boundInertia)",
+                     "without inertia: give the body a mass or the joint an armature, or set least "
+                     "values (--bound, rgLoadDef.boundMass and boundInertia)",
                      rgPartName(model->bodies[body].name, body, buffer), link->mass,
                      link->moment.xx, link->moment.yy, link->moment.zz, joint->name);
 }

@@ -28,7 +28,7 @@ static char* rgRecording_ReadText(rgRecording* r, const char* name) {
     rgH5* h5 = &r->h5;
     int64_t count = rgH5_Count(h5, name);
     if (h5->result == rg_ok && (count < 0 || count > INT32_MAX)) {
-        rgH5_Fail(h5, rg_errorFormat, "%s is missing or no text", name);
+        rgH5_Fail(h5, rg_errorFormat, "%s is missing or not a text", name);
     }
     hid_t dataset = rgH5_OpenDataset(h5, name);
     if (dataset < 0) {
@@ -179,7 +179,7 @@ static void rgRecording_CountFrames(rgRecording* r) {
     r->info.sensorCount = r->width[rg_columnSensors];
     r->info.kinematicCount = r->width[rg_columnKinematic] / RG_POSE_NUMBERS;
     if (r->h5.result == rg_ok && r->width[rg_columnKinematic] % RG_POSE_NUMBERS != 0) {
-        rgH5_Fail(&r->h5, rg_errorFormat, "%s does not hold poses of %d numbers",
+        rgH5_Fail(&r->h5, rg_errorFormat, "%s does not contain poses of %d numbers",
                   rgColumns[rg_columnKinematic].name, RG_POSE_NUMBERS);
     }
 }

@@ -208,7 +208,7 @@ static const char* rgRefuseValue(int need, double low, double high, const rgFiel
     }
     double place = fmax(rgLargest(f->point), rgLargest(f->target));
     if (need != rg_needWrench && place > rg_farthest) {
-        return "The place is too far away.";
+        return "The position is too far away.";
     }
     if (need == rg_needDrop && strcmp(f->text, "ball") != 0 && strcmp(f->text, "box") != 0) {
         return "Balls and boxes can be dropped.";
@@ -252,5 +252,5 @@ const char* rgReadCommand(const char* text, size_t size, rgViewerCommand* comman
         memcpy(command->text, f.text, sizeof(command->text));
         return NULL;
     }
-    return "The simulation knows no such command.";
+    return "There is no such command.";
 }

@@ -62,7 +62,7 @@ rgResult rgRecording_SavePage(rgRecording* recording, const rgPageDef* def, cons
     }
     if (!rgHasPage()) {
         rgDiagnostics_Add(diagnostics, rg_severityError, path, 0,
-                          "rigor was built without the viewer's page, which takes Node and npm");
+                          "rigor was built without the viewer's page, which needs Node and npm");
         return rg_errorUnsupported;
     }
     rgBytes page = {0}, data = {0}, ghost = {0};

@@ -389,7 +389,7 @@ static enum MHD_Result rgHandlePost(rgViewer* viewer, struct MHD_Connection* con
         return rgAnswerText(connection, MHD_HTTP_BAD_REQUEST, fault);
     }
     if (!isLive) {
-        return rgAnswerText(connection, MHD_HTTP_CONFLICT, "A recording takes no commands.");
+        return rgAnswerText(connection, MHD_HTTP_CONFLICT, "A recording accepts no commands.");
     }
     return room ? rgAnswerText(connection, MHD_HTTP_OK, "")
                 : rgAnswerText(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
@@ -462,7 +462,7 @@ static size_t rgBodyLimit(rgViewer* viewer, const char* url) {
 static enum MHD_Result rgRoute(rgViewer* viewer, struct MHD_Connection* connection, const char* url,
                                bool isPost, const rgRequest* request) {
     if (isPost && request->isTooLarge) {
-        return rgAnswerText(connection, 413, "That is too much.");
+        return rgAnswerText(connection, 413, "The request is too large.");
     }
     if (isPost && strcmp(url, "/command") == 0) {
         return rgHandlePost(viewer, connection, &request->body);
@@ -471,7 +471,7 @@ static enum MHD_Result rgRoute(rgViewer* viewer, struct MHD_Connection* connecti
         return rgTakePicture(viewer, connection, &request->body);
     }
     if (isPost) {
-        return rgAnswerText(connection, MHD_HTTP_NOT_FOUND, "Nothing takes that here.");
+        return rgAnswerText(connection, MHD_HTTP_NOT_FOUND, "This address accepts no commands.");
     }
     if (strcmp(url, "/") == 0) {
         return rgAnswerPage(connection);
@@ -483,7 +483,8 @@ static enum MHD_Result rgRoute(rgViewer* viewer, struct MHD_Connection* connecti
         return rgAnswerScene(viewer, connection, &viewer->ghost);
     }
     if (strcmp(url, "/events") == 0 && rgViewer_ClientCount(viewer) >= rg_clientLimit) {
-        return rgAnswerText(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "Too many watch already.");
+        return rgAnswerText(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+                            "Too many viewers are connected.");
     }
     if (strcmp(url, "/events") == 0 && rgViewer_IsLive(viewer)) {
         rgVisit_Mark(viewer, connection, true);
@@ -492,7 +493,7 @@ static enum MHD_Result rgRoute(rgViewer* viewer, struct MHD_Connection* connecti
     if (strcmp(url, "/render") == 0 && rgViewer_Pictures(viewer).count > 0) {
         return rgHandlePictureRequests(viewer, connection);
     }
-    return rgAnswerText(connection, MHD_HTTP_NOT_FOUND, "There is nothing here.");
+    return rgAnswerText(connection, MHD_HTTP_NOT_FOUND, "There is no such page.");
 }
 
 static enum MHD_Result rgHandle(void* context, struct MHD_Connection* connection, const char* url,
@@ -527,7 +528,8 @@ static enum MHD_Result rgHandle(void* context, struct MHD_Connection* connection
     }
     bool isPost = strcmp(method, "POST") == 0;
     if (!isPost && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
-        return rgAnswerText(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET and POST are known.");
+        return rgAnswerText(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+                            "Only GET and POST are supported.");
     }
     return rgRoute(viewer, connection, url, isPost, request);
 }
@@ -592,7 +594,7 @@ rgResult rgCreateViewer(const rgViewerDef* def, rgDiagnostics* diagnostics, rgVi
     }
     if (!rgHasViewer()) {
         rgDiagnostics_Add(diagnostics, rg_severityError, NULL, 0,
-                          "rigor was built without the viewer's page, which takes Node and npm");
+                          "rigor was built without the viewer's page, which needs Node and npm");
         return rg_errorUnsupported;
     }
     rgViewer* made = rgAllocate(&used->allocator, 1, sizeof(rgViewer));
@@ -790,7 +792,7 @@ rgResult rgCreateViewer(const rgViewerDef* def, rgDiagnostics* diagnostics, rgVi
         return rg_errorArgument;
     }
     rgDiagnostics_Add(diagnostics, rg_severityError, NULL, 0,
-                      "rigor was built without libmicrohttpd, which the viewer's server takes");
+                      "rigor was built without libmicrohttpd, which the viewer's server needs");
     return rg_errorUnsupported;
 }
 

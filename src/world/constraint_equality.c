@@ -431,7 +431,7 @@ void rgWarnEqualities(const rgModel* model, rgDiagnostics* diagnostics) {
         int a = def->bodyA.index1, b = def->bodyB.index1;
         if (loop && !def->disabled && !rgBodyMoves(model, a) && !rgBodyMoves(model, b)) {
             rgDiagnostics_Add(diagnostics, rg_severityWarning, def->source.file, def->source.line,
-                              "equality '%s': neither side moves; it takes no part",
+                              "equality '%s': neither side moves; it has no effect",
                               def->name != NULL ? def->name : "");
         }
     }

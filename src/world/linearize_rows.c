@@ -490,7 +490,7 @@ static void rgLinearizeRow(rgWorld* world, rgLinearization* l, int row) {
     const rgEqualityDef* def =
         source->kind == rg_constraintEquality ? &world->model->equalities[source->index] : NULL;
     if (rgIsWayOf(world->model, source) && world->constraints.rows.lambda[row] != 0) {
-        rgLinearization_Freeze(l, "moment arms of tendons that run along points");
+        rgLinearization_Freeze(l, "moment arms of tendons along paths");
     }
     switch ((rgConstraintKind)source->kind) {
     case rg_constraintLimit:
@@ -527,7 +527,7 @@ static rgLawSlope rgSoftSlope(rgWorld* world, rgLinearization* l, const rgContac
     double rate = rgRows_Speed(rows, normal, world->kinematics.v), start = lead * rate - gap;
     double share = start > 0 ? sqrt(point->springEnergy / (0.5 * k)) / start : 1;
     if (start > 0 && share < 1 - 1e-12) {
-        rgLinearization_Freeze(l, "springs of contacts that were not paid for");
+        rgLinearization_Freeze(l, "contact springs that are scaled by their energy");
     }
     double d = material->damping + c * share * RG_MAX(-gap, 0), byGap = gap < 0 ? -c * share : 0;
     int count = world->contacts.manifolds[point->pair].count;

@@ -134,7 +134,7 @@ class Compose(Case):
         self.assertEqual(done.returncode, 0, done)
         self.assertIn("moon.xml:1: warning: the gravity is (0, 0, -1.62) here and (0, 0, -9.81)",
                       done.stderr)
-        self.assertIn(f"that of {earth}:1 holds", done.stderr)
+        self.assertIn(f"that of {earth}:1 is used", done.stderr)
 
     def test_convert_writes_the_whole_scene(self):
         out = self.path("scene.xml")
@@ -303,17 +303,17 @@ type="slide" axis="1 0 0" range="0.2 1"/><geom size=".1"/></body></worldbody><eq
             self.assertEqual(file.read(), text)
 
     def test_bad_runs(self):
-        for text, message in {"": ":1: no value", "{}": "it holds a list of runs",
+        for text, message in {"": ":1: a JSON value", "{}": "it must be a list of runs",
                               '{"runs": []}': "the list of runs is empty",
                               '[{"steps": 1},\n{"mu": "x"}]': "bad.json:2: run 2 could not be made",
                               '[{"fast": 1}]': "unknown option '--fast'",
                               '[{"stepz": 5}]': "did you mean '--steps'?",
-                              '[\n{"mu": {}}]': ":2: an option is no object",
-                              '[{"files": [3]}]': "a file is a text",
+                              '[\n{"mu": {}}]': ":2: an option cannot be an object",
+                              '[{"files": [3]}]': "a file must be a text",
                               '[{"runs": "x"}]': "belongs on the command line",
-                              '[1]': "a run is an object", '[{"mu": 1} {}]': "a ',' or ']'",
-                              '[{"mu" 1}]': "a ':' is needed", "[] 3": "something follows",
-                              '["\\q"]': "means nothing", "[" * 50: "nested too deep",
+                              '[1]': "a run must be an object", '[{"mu": 1} {}]': "a ',' or ']'",
+                              '[{"mu" 1}]': "a ':' is needed", "[] 3": "text after the end",
+                              '["\\q"]': "unknown escape", "[" * 50: "nested too deep",
                               '{"runs": [{"name": "a"}],}': "bad.json:1: a text in quotes",
                               '{"default": {"mu": 1},\n"runs": [{"steps": 1}]}':
                               ':1: unknown key "default" beside "runs"; did you mean \'defaults\'?',

@@ -69,7 +69,7 @@ class Inverse(unittest.TestCase):
         self.assertEqual(spared["missing_force_max"], 0)
         self.assertEqual(spared["missing_torque_max"], 0)
         text = run("inverse", "quadruped", "--ref", states).stdout
-        self.assertIn("steps cannot be made: the base lacks up to", text)
+        self.assertIn("steps are not possible: the base lacks up to", text)
         self.assertIn("--feasible", text)
         self.assertGreater(spared["normal_force_max"], 50)
         self.assertEqual(spared["unsolved_steps"], 0)

@@ -104,8 +104,7 @@ class Check(Model):
             file.write("<robot name='knot'>" + "".join(f"<link name='l{i}'>{link}" for i in range(7))
                        + joints + "</robot>")
         done = run("check", path)  # 21 pairs, 6 of them neighbors
-        self.assertIn("15 pairs of parts of a robot overlap where it starts and do not collide; "
-                      "self-overlap 'keep' lets them", done.stderr)
+        self.assertIn("15 pairs of parts of a robot overlap at the start and do not collide; with self-overlap 'keep' they collide", done.stderr)
         self.assertIn("  overlap      'l0' and 'l2' by 200 mm: they do not collide\n", done.stdout)
         self.assertEqual(done.stdout.count("they do not collide"), 15)
         kept = run("check", path, "--self-overlap", "keep").stdout

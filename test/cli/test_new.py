@@ -52,7 +52,7 @@ class New(unittest.TestCase):
         for name in ("a/b", "..", "a b", "x" * 65, ""):
             done = self.run_in(".", RIGOR, "new", name)
             self.assertEqual(done.returncode, 2, name)
-            self.assertIn("is no name for a project", done.stderr)
+            self.assertIn("is not a project name", done.stderr)
         self.assertEqual(self.run_in(".", RIGOR, "new").returncode, 2)
         self.assertEqual(os.listdir(self.folder.name), ["a"])
 

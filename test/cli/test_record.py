@@ -155,7 +155,7 @@ ixy="0" ixz="0" iyz="0"/></inertial><collision name="{n}_shape"><origin xyz="0 0
         with h5py.File(path, "r+") as file:
             file["version"][0] = 2
             file["frames/kinematic"] = numpy.zeros((21, 8))
-        refused("frames/kinematic does not hold poses of 7 numbers", path)
+        refused("frames/kinematic does not contain poses of 7 numbers", path)
         with h5py.File(path, "r+") as file:
             del file["frames/kinematic"]
             del file["frames/q"]

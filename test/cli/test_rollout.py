@@ -337,7 +337,7 @@ class Rollout(unittest.TestCase):
         self.refused("is not NAME=LOW:HIGH", self.model, "--randomise", "mu")
         self.refused("mu wants LOW:HIGH", self.model, "--randomise", "mu=1:2:3")
         self.refused("mu wants LOW:HIGH:COUNT", self.model, "--grid", "mu=1:2")
-        self.refused("is no range", self.model, "--randomise", "mu=2:1")
+        self.refused("is not a range", self.model, "--randomise", "mu=2:1")
         self.refused("is given twice", self.model, "--randomise", "mu=1:2", "--grid", "mu=1:2:3")
         self.refused("a grid of more than", self.model, "--grid",
                      "mu=0:1:100000,mass=1:2:100000")

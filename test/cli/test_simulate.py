@@ -494,7 +494,7 @@ class Wrong(Simulate):
                                 ("time,push\n0\n", ":2: 1 numbers, not 2"),
                                 ("time,push\n0,1,2\n", ":2: more than 2"),
                                 ("time,push\n0,nan\n", ":2: 'nan' is not a number"),
-                                ("time,push\n1,0\n\n1,2\n", ":4: times must rise")):
+                                ("time,push\n1,0\n\n1,2\n", ":4: times must increase")):
             self.refused(complaint, self.mjcf, "--ctrl", self.write("c.csv", text))
 
 

@@ -49,7 +49,7 @@ TABLE = [
     ("limits.md", "| a model | {} entries of its mass matrix (a chain of {} joints) |", ("src/model/links.c", "RG_MASS_LIMIT"), ("src/model/links.c", "RG_MASS_LIMIT", lambda n: int((2 * n) ** 0.5))),
     ("limits.md", "| a built-in scene | {million} million bodies |", ("src/scene/scene.c", "rg_sceneMaxCount")),
     ("limits.md", "| folders for `rigor solve` | {} in each other, {} files and folders;", ("cli/cases.c", "RG_WALK_DEPTH"), ("cli/cases.c", "RG_WALK_ENTRIES")),
-    ("formats/fclib.md", "more than {} folders in each other or {} files and folders", ("cli/cases.c", "RG_WALK_DEPTH"), ("cli/cases.c", "RG_WALK_ENTRIES")),
+    ("formats/fclib.md", "More than {} folders in each other or {} files and folders", ("cli/cases.c", "RG_WALK_DEPTH"), ("cli/cases.c", "RG_WALK_ENTRIES")),
     # What limits.md says elsewhere.
     ("limits.md", "at most 2^31 worlds and {} parts", ("src/io/results.c", "RG_RESULTS_PARTS")),
     ("limits.md", "become up to {} convex parts that may fill hollows up to {%} % of the size", (DECOMPOSE, "maxHulls"), (DECOMPOSE, "tolerance")),

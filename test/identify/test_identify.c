@@ -725,7 +725,7 @@ static void test_refusals(void** state) {
     settings = DefOf(&recorded, twice, 1);
     settings.motions = &wrong;
     settings.motionCount = 1;
-    Refused(def, &settings, "its times do not rise");
+    Refused(def, &settings, "its times do not increase");
     FreeAll(&recorded);
     rgDestroyModelDef(def);
 }

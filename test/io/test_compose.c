@@ -296,8 +296,8 @@ static void test_clashes_tell_both_places(void** state) {
     how.prefix = "b_";
     assert_int_equal(rgModelDef_Attach(def, other, &how, said, NULL), rg_ok);
     assert_true(rgSays(said, "b.xml", 2,
-                       "the time step is 0.002 s here and 0.001 s in what it is "
-                       "attached to; that of a.xml:1 holds"));
+                       "the time step is 0.002 s here and 0.001 s in the definition "
+                       "that it is attached to; that of a.xml:1 is used"));
     assert_true(rgSays(said, "b.xml", 2, "the gravity is (0, 0, -1.62) here and (0, 0, -9.81)"));
     assert_true(rgSays(said, "b.xml", 4, "lies in the floor 'floor' of a.xml:3"));
     rgModel* model = rgCompileOrFail(def);

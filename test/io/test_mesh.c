@@ -392,9 +392,9 @@ static void test_mistakes(void** state) {
         {rgFromString("solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 x"), rg_meshStl,
          rg_errorFormat, 4, "vertex: 'x' is not a coordinate"},
         {rgFromString("solid\nfacet normal 0 0 1\nouter loop\nendloop"), rg_meshStl, rg_errorFormat,
-         4, "'endloop' stands where 'vertex' should"},
+         4, "'endloop' in place of 'vertex'"},
         {rgFromString("solid\nfacet"), rg_meshStl, rg_errorFormat, 2,
-         "the file ends where 'normal' should stand"},
+         "the file ends where 'normal' is expected"},
         {rgFromString("solid a\n"), rg_meshStl, rg_errorFormat, 2,
          "the file ends before 'endsolid'"},
         {rgFromString("too short"), rg_meshStl, rg_errorFormat, 0,
@@ -409,12 +409,12 @@ static void test_mistakes(void** state) {
                       "<instance_node url='#a'/></node></visual_scene></library_visual_scenes>"
                       "</COLLADA>"),
          rg_meshCollada, rg_errorFormat, 1,
-         "<node>: nodes stand for each other in a circle, or too deeply or often"},
+         "<node>: nodes refer to each other in a cycle, or too deeply or too often"},
         {rgFromString("<COLLADA><library_geometries><geometry><mesh><triangles><p>0 1 2</p>"
                       "</triangles></mesh></geometry></library_geometries></COLLADA>"),
          rg_meshCollada, rg_errorFormat, 1, "<triangles>: has no vertices"},
         {rgFromString("ply\nformat ascii 1.0\n"), rg_meshUnknown, rg_errorUnsupported, 0,
-         "is no STL, OBJ, Collada or MSH file"},
+         "is not an STL, OBJ, Collada or MSH file"},
     };
     for (int i = 0; i < RG_COUNT(cases); ++i) {
         rgDiagnostics* diagnostics = NULL;

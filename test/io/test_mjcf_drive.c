@@ -14,7 +14,7 @@ static void test_ignored(void** state) {
         {"<option noslip_iterations='5'/>", "sticking contacts do not slip"},
         {"<option><flag multiccd='enable'/></option>", "as many points as they need"},
         {"<option><flag sensornoise='enable'/></option>", "readings have no noise"},
-        {"<option><flag sleep='enable'/></option>", "as the world's def says"},
+        {"<option><flag sleep='enable'/></option>", "an option of the world"},
         {"<compiler discardvisual='true'/>", "visual geoms are kept"},
         {"<compiler fusestatic='true'/>", "bodies without joints keep their names"},
         {"<asset><mesh name='m' vertex='0 0 0 1 0 0 0 1 0 0 0 1' maxhullvert='8'/></asset>",

@@ -56,8 +56,8 @@ static void test_urdf(void** state) {
     assert_int_equal(rgCountIgnored(f.def, &depth), 1);
     EXPECT_NEAR(depth, 0.2, 1e-9);
     assert_true(rgHasRemark(f.diagnostics, rg_severityNote, 1,
-                            "1 pair of parts of a robot overlaps where it starts and does not "
-                            "collide; self-overlap 'keep' lets it"));
+                            "1 pair of parts of a robot overlaps at the start and does not "
+                            "collide; with self-overlap 'keep' it collides"));
     assert_false(rgShapesMeet(f.def, 1, 3));
     assert_true(rgShapesMeet(f.def, 2, 4)); // they touch
     assert_true(rgShapesMeet(f.def, 1, 4));
@@ -71,7 +71,7 @@ static void test_urdf_keep(void** state) {
     assert_int_equal(rgCountIgnored(f.def, &depth), 0);
     assert_true(rgShapesMeet(f.def, 1, 3));
     assert_true(rgHasRemark(f.diagnostics, rg_severityNote, 1,
-                            "1 pair of parts of a robot overlaps where it starts and collides"));
+                            "1 pair of parts of a robot overlaps at the start and collides"));
     rgParsed_Close(&f);
 }
 
@@ -114,8 +114,8 @@ static void test_mjcf(void** state) {
     assert_int_equal(rgCountIgnored(f.def, &depth), 0);
     assert_true(rgShapesMeet(f.def, 2, 4));
     assert_true(rgHasRemark(f.diagnostics, rg_severityNote, 1,
-                            "1 pair of parts of a robot overlaps where it starts and collides; "
-                            "self-overlap 'ignore' leaves it out"));
+                            "1 pair of parts of a robot overlaps at the start and collides; with "
+                            "self-overlap 'ignore' it does not"));
     rgParsed_Close(&f);
     f = rgRead(rgParseMjcf, scene, rg_selfOverlapIgnore);
     assert_int_equal(rgCountIgnored(f.def, &depth), 1);

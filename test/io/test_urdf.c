@@ -604,7 +604,7 @@ static void test_unknown_attributes(void** state) {
         rgParsed_Close(&f);
     }
     rgParsed f = rgParse(bytes, NULL);
-    assert_true(rgHasRemark(f.diagnostics, rg_severityNote, 25, "only <limit> counts"));
+    assert_true(rgHasRemark(f.diagnostics, rg_severityNote, 25, "only <limit> is used"));
     rgParsed_Close(&f);
 }
 
@@ -639,8 +639,8 @@ static void test_bound(void** state) {
     assert_int_equal(rgCreateDiagnostics(NULL, &said), rg_ok);
     assert_int_equal(rgParseUrdf(text, strlen(text), "a.urdf", &load, said, &f.def),
                      rg_errorArgument);
-    assert_true(rgHasRemark(said, rg_severityError, 0, "least mass to load with is -1"));
-    assert_true(rgHasRemark(said, rg_severityError, 0, "scale of meshes to load with is 1e+300"));
+    assert_true(rgHasRemark(said, rg_severityError, 0, "least mass is -1"));
+    assert_true(rgHasRemark(said, rg_severityError, 0, "scale of meshes is 1e+300"));
     rgDestroyDiagnostics(said);
 }
 

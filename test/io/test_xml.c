@@ -140,7 +140,7 @@ static void test_mended(void** state) {
         int line;
         const char* reason;
     } cases[] = {
-        {"<a x='1'y='2'>\n<b/></a>", 1, "XML: not well-formed (invalid token); read as"},
+        {"<a x='1'y='2'>\n<b/></a>", 1, "XML: not well-formed (invalid token); the text"},
         {"\n<?xml version='1.0'?>\n<a x='1' y='2'>\n<b/></a>", 2,
          "XML: XML or text declaration not at start of entity"},
         {"<a x='1' y='2'><!-- two -- dashes --><b/></a>", 1, "XML: not well-formed"},
