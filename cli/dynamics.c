@@ -105,7 +105,15 @@ static bool rgCompute(rgDynamicsView* view) {
     rgDynamics_Bias(view->dynamics, view->bias);
     view->center = rgDynamics_Center(view->dynamics);
     view->energy = rgDynamics_Energy(view->dynamics);
-    return true;
+    bool finite = isfinite(view->energy.kinetic) && isfinite(view->energy.potential) &&
+                  isfinite(view->energy.spring);
+    for (int i = 0; i < view->info.vCount; ++i) {
+        finite = finite && isfinite(view->bias[i]);
+    }
+    if (!finite) {
+        rgCli_Error("forces or energies at this q and v are too large for a number");
+    }
+    return finite;
 }
 
 static const char* rgBodyName(const rgDynamicsView* view, int id) {

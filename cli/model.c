@@ -216,9 +216,25 @@ static bool rgCheckPlacements(char* const* paths, int count, const rgModelArgume
     return good;
 }
 
-bool rgCli_LoadDef(char* const* paths, int count, const rgModelArguments* arguments,
+// Options behind the last model, after an output or recordings, hold for all models.
+static rgModelArguments rgSpreadPlacements(const rgModelArguments* arguments, int last) {
+    rgModelArguments out = *arguments;
+    rgPlacedList* const lists[] = {&out.at,    &out.rpy,      &out.prefix,
+                                   &out.on,    &out.floating, &out.fixed,
+                                   &out.scale, &out.density,  &out.withoutWorld};
+    for (int i = 0; i < (int)(sizeof(lists) / sizeof(lists[0])); ++i) {
+        for (int k = 0; k < lists[i]->count; ++k) {
+            lists[i]->arguments[k] *= lists[i]->arguments[k] <= last;
+        }
+    }
+    return out;
+}
+
+bool rgCli_LoadDef(char* const* paths, int count, const rgModelArguments* given,
                    rgLoadedModel* loaded) {
     int before = loaded->def != NULL;
+    rgModelArguments spread = rgSpreadPlacements(given, before + count);
+    const rgModelArguments* arguments = &spread;
     if (!rgCheckPlacements(paths, count, arguments, before)) {
         return false;
     }

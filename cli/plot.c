@@ -223,7 +223,7 @@ static bool rgPlotRecording(rgPlot* plot, rgOpenedRecording* opened, const char*
         }
     }
     free(words);
-    return good && plot->panelCount > 0;
+    return good;
 }
 
 // ---- CSV files ----
@@ -529,6 +529,10 @@ int rgCli_Plot(int argc, char** argv) {
     bool good = rgCli_IsHdf5(argv[1])
                     ? rgCli_OpenRecording(argv[1], &opened) && rgPlotRecording(&plot, &opened, what)
                     : rgPlotCsv(&plot, argv[1], what);
+    if (good && plot.panelCount == 0) {
+        rgCli_Error("--what names nothing to draw");
+        good = false;
+    }
     good = good && rgDrawPlot(&plot, argv[2], title, json);
     rgPlot_Free(&plot);
     rgCli_CloseRecording(&opened);

@@ -94,6 +94,11 @@ static bool rgIgnoresOption(const rgViewOptions* options, const char* what, cons
             rgCli_Error("--fps needs a recording or --export");
             return true;
         }
+        bool serves = strcmp(names[i], "--port") == 0 || strcmp(names[i], "--address") == 0;
+        if (given[i] && options->export != NULL && serves) {
+            rgCli_Error("%s is for a server; --export writes a file and ends", names[i]);
+            return true;
+        }
     }
     return false;
 }

@@ -54,6 +54,18 @@ class Convert(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("neither .urdf nor .xml", done.stderr)
 
+    # Options of a file behind the output hold for all files, and are read.
+    def test_options_behind_the_output(self):
+        one, two = self.path("one.xml"), self.path("two.xml")
+        for options in ["--at", "1,2,3"], ["--prefix", "left_", "--rpy", "0,0,0.5"]:
+            for order in ["quadruped", *options, one], ["quadruped", two, *options]:
+                self.assertEqual(run("convert", *order).returncode, 0)
+            with open(one, encoding="utf-8") as a, open(two, encoding="utf-8") as b:
+                self.assertEqual(a.read(), b.read())
+        done = run("convert", "quadruped", two, "--at", "abc")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--at: 'abc' is not a number", done.stderr)
+
     def test_check_builtin(self):
         found = check("humanoid")
         self.assertTrue(found["ok"])

@@ -218,6 +218,7 @@ class Dynamics(Model):
         for text, arguments in (
             ("needs 1 numbers, not 2", ["--q", "1,2"]),
             ("'x' is not a number", ["--v", "x"]),
+            ("too large for a number", ["--v", "1e300"]),
             ("no key frame 'home'", ["--key", "home"]),
             ("quaternion of joint 'root_joint' is zero", ["--floating", "--q", "0,0,0,0,0,0,0,0"]),
         ):

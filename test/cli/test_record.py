@@ -206,6 +206,10 @@ ixy="0" ixz="0" iyz="0"/></inertial><collision name="{n}_shape"><origin xyz="0 0
             done = run("plot", path, self.path("c.png"), "--what", what)
             self.assertEqual(done.returncode, 2, done)
             self.assertIn(text, done.stderr)
+        for source in path, self.path("run.csv"):
+            done = run("plot", source, self.path("c.png"), "--what", "")
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn("nothing to draw", done.stderr)
         for what in ("q:nose", "q:root.z,q:nose"):
             done = run("plot", self.path("run.csv"), self.path("c.png"), "--what", what)
             self.assertEqual(done.returncode, 2, done)

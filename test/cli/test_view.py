@@ -398,6 +398,12 @@ class View(unittest.TestCase):
             self.assertTrue(found["complete"])
             self.assertIn(frames, (None, found["frames"]))
 
+    def test_no_server_for_a_page(self):
+        for option in ["--port", "8080"], ["--address", "127.0.0.1"]:
+            done = run("view", "sliding", "--export", "/nowhere/page.html", *option)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn(f"{option[0]} is for a server", done.stderr)
+
     def test_port_in_use(self):
         server = self.start("sliding")
         done = run("view", "sliding", "--port", server.port)
