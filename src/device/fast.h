@@ -148,8 +148,7 @@ RG_MANY_FN void rgManyTransportEnd(const rgMany* w, int tree) {
     rgManyTurnLinks(w, tree, m->dt - RG_W(w, drift, tree), m->work.rejected);
 }
 
-// free.11 at q+, where the tree is placed. A tree that an impact seemed to make fast stays slow if
-// its projected velocity is slow.
+// free.11 at q+, where the tree is placed.
 RG_MANY_FN void rgManyProjectEnd(const rgMany* w, int tree) {
     const rgManyModel* m = w->m;
     const rgManyTree* range = m->trees + tree;
@@ -157,9 +156,7 @@ RG_MANY_FN void rgManyProjectEnd(const rgMany* w, int tree) {
     rgManySumInertias(w, tree);
     rgManyFillMass(w, tree);
     rgManyProjectRates(w, tree, m->work.rejected, m->work.endV, m->work.y);
-    if (RG_WI(w, isFast, tree) || rgManyTreeTurn(w, tree, m->work.y, 0) > RG_FAST_ANGLE) {
-        for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
-            RG_W(w, endV, i) = RG_W(w, y, i);
-        }
+    for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
+        RG_W(w, endV, i) = RG_W(w, y, i);
     }
 }

@@ -436,7 +436,8 @@ RG_MANY_FN void rgManyEnd(const rgMany* w) {
     for (int t = 0; t < m->treeCount; ++t) {
         int fast = RG_WI(w, isFast, t), whole = RG_WI(w, substeps, t) == 1;
         int hit = RG_WI(w, isHeld, t) && !fast && !m->trees[t].isFreeBody &&
-                  rgManyTreeTurn(w, t, m->work.nextV, 0) > RG_FAST_ANGLE;
+                  rgManyTreeTurn(w, t, m->work.nextV,
+                                 m->drifts ? rg_manyThisChange : rg_manyNoChange) > RG_FAST_ANGLE;
         if (hit) { // an impact makes it fast
             rgManyTransportStart(w, t);
             rgManyFactorTree(w, t, m->work.added);
@@ -459,7 +460,7 @@ RG_MANY_FN void rgManyEnd(const rgMany* w) {
         const rgManyTree* tree = m->trees + t;
         if (m->drifts && m->links[tree->firstLink].kind == rg_manyFree && !RG_WI(w, isHeld, t) &&
             !tree->isFreeBody && !RG_WI(w, isFast, t) &&
-            rgManyTreeTurn(w, t, m->work.v, 0) > RG_FLIGHT_ANGLE) {
+            rgManyTreeTurn(w, t, m->work.v, rg_manyNoChange) > RG_FLIGHT_ANGLE) {
             rgManyFly(w, t);
         } else if (RG_WI(w, isTransported, t)) {
             rgManyProjectEnd(w, t);

@@ -495,9 +495,12 @@ RG_MANY_FN void rgManyTransformTree(const rgMany* w, int tree, int from, int to,
     }
 }
 
-// Angle of the fastest joint of a tree in a step with v; change: that of v in the last step, in the
-// state.
-RG_MANY_FN double rgManyTreeTurn(const rgMany* w, int tree, int v, int withChange) {
+// Change of v that counts in the turn of a tree: none, that in the last step, in the state, or that
+// from the start of this one.
+enum { rg_manyNoChange, rg_manyLastChange, rg_manyThisChange };
+
+// Angle of the fastest joint of a tree in a step with v.
+RG_MANY_FN double rgManyTreeTurn(const rgMany* w, int tree, int v, int kind) {
     const rgManyModel* m = w->m;
     const rgManyTree* range = m->trees + tree;
     double most = 0;
@@ -507,7 +510,9 @@ RG_MANY_FN double rgManyTreeTurn(const rgMany* w, int tree, int v, int withChang
         double square = 0, changed = 0;
         for (int k = 0; k < count; ++k) {
             double rate = RG_AT(w, v + first + k);
-            double change = withChange ? RG_S(w, change, first + k) : 0;
+            double change = kind == rg_manyLastChange   ? RG_S(w, change, first + k)
+                            : kind == rg_manyThisChange ? rate - RG_W(w, v, first + k)
+                                                        : 0;
             square += link->kind != rg_manyPrismatic ? rate * rate : 0;
             changed += change * change;
         }

@@ -71,7 +71,8 @@ RG_MANY_FN void rgManyPlace(const rgMany* w) {
     for (int t = 0; t < m->treeCount; ++t) {
         const rgManyTree* tree = m->trees + t;
         double threshold = tree->linkCount == 1 && tree->dofCount >= 3 ? 0 : RG_FAST_ANGLE;
-        int fast = !tree->isFreeBody && rgManyTreeTurn(w, t, m->work.v, 1) > threshold;
+        int fast =
+            !tree->isFreeBody && rgManyTreeTurn(w, t, m->work.v, rg_manyLastChange) > threshold;
         RG_WI(w, isFast, t) = fast;
         RG_WI(w, substeps, t) = 1;
         if (fast) {
@@ -787,7 +788,7 @@ RG_MANY_FN void rgManyRefine(const rgMany* w) {
             continue;
         }
         if (RG_WI(w, isFast, t)) {
-            double parts = rgManyTreeTurn(w, t, m->work.v, 0) / RG_FAST_ANGLE;
+            double parts = rgManyTreeTurn(w, t, m->work.v, rg_manyNoChange) / RG_FAST_ANGLE;
             int count = parts < RG_SUBSTEP_MOST_COUNT ? (int)parts : RG_SUBSTEP_MOST_COUNT;
             count += count < parts && count < RG_SUBSTEP_MOST_COUNT; // rounded up
             RG_WI(w, substeps, t) = count < 1 ? 1 : count;

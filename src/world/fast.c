@@ -227,12 +227,21 @@ static void rgFastTrees_TransportEnd(rgFastTrees* fast, rgKinematics* kinematics
                 fast->endRates);
 }
 
-// True if v+ makes a slow tree fast: after an impact the second half of the step is that of fast
-// trees.
+// True if v+, or with the midpoint rule its change in an impact, makes a slow tree fast: the second
+// half of the step is that of fast trees.
 bool rgWorld_BecomesFast(rgWorld* world, int tree, const double* v) {
-    return world->constraints.isHeld[tree] && !world->fast.isFast[tree] &&
-           !world->kinematics.isFreeBody[tree] &&
-           rgTreeTurn(world->model, world->settings.dt, tree, v, NULL) > RG_FAST_ANGLE &&
+    if (!world->constraints.isHeld[tree] || world->fast.isFast[tree] ||
+        world->kinematics.isFreeBody[tree]) {
+        return false;
+    }
+    bool midpoint = world->settings.integrator == rg_integratorMidpoint;
+    const rgTree* range = &world->model->trees[tree];
+    double* change = world->kinematics.scratch;
+    for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
+        change[i] = v[i] - world->kinematics.v[i];
+    }
+    return rgTreeTurn(world->model, world->settings.dt, tree, v, midpoint ? change : NULL) >
+               RG_FAST_ANGLE &&
            rgWorld_TransportStart(world, tree);
 }
 
@@ -259,19 +268,15 @@ rgResult rgWorld_TransportFast(rgWorld* world) {
     return rg_ok;
 }
 
-// free.11 at the end of the step. A tree that an impact seemed to make fast stays slow if its
-// projected velocity is slow.
+// free.11 at the end of the step.
 static rgResult rgWorld_ProjectEnd(rgWorld* world, int tree, const double* q, double* v) {
     rgDynamics* after = world->readout->start;
     const rgTree* range = &world->model->trees[tree];
     rgDynamics_PlaceTree(after, tree, q);
     rgResult result =
         rgProjectRates(after, tree, world->fast.endRates, v, world->kinematics.scratch);
-    if (world->fast.isFast[tree] || rgTreeTurn(world->model, world->settings.dt, tree,
-                                               world->kinematics.scratch, NULL) > RG_FAST_ANGLE) {
-        memcpy(v + range->firstDof, world->kinematics.scratch + range->firstDof,
-               (size_t)range->dofCount * sizeof(double));
-    }
+    memcpy(v + range->firstDof, world->kinematics.scratch + range->firstDof,
+           (size_t)range->dofCount * sizeof(double));
     return result;
 }
 

@@ -11,7 +11,8 @@ typedef struct Tree {
     int count;
     rgInertia inertias[LIMBS + 1]; // of body k + 1, in its frame
     double dt;
-    bool falls; // it has weight
+    bool falls;    // it has weight
+    bool rebounds; // without loss or friction
 } Tree;
 
 typedef enum Kind { flight, thrown, fall, kinds } Kind; // thrown at the floor: without weight
@@ -143,6 +144,10 @@ static void MakeTree(Tree* tree, rgRandom* random, double drop, double rate) {
     rgWorldDef def = SceneWorldDef(tree->dt, 1e-6);
     def.hasGravity = true;
     def.gravity.z = tree->falls ? -SCENE_G : 0;
+    if (tree->rebounds) {
+        def.restitution = 1;
+        def.friction = 0;
+    }
     SceneMake(&tree->scene, &def);
     double v[6 + 3 * LIMBS];
     int nv;
@@ -196,10 +201,36 @@ static void test_trees_gain_nothing(void** state) {
                   most[flight], most[thrown], most[fall], fastSteps, fast[flight], fast[thrown],
                   fast[fall]);
     assert_true(fastSteps > 20 * count);
-    assert_true(fast[flight] < 1e-10 && fast[thrown] < 1e-8); // rounding, the solver's tolerance
+    assert_true(fast[flight] < 1e-10 && fast[thrown] < 1e-6); // rounding, the solver's tolerance
     for (int k = 0; k < kinds; ++k) {
         assert_true(most[k] < 0.02);
     }
+}
+
+// Figures of three limbs on ball joints or three hinges bounce on a floor without loss. An impact
+// changes rates of slow trees by more than the predictor knows.
+static void test_rebounding_trees(void** state) {
+    (void)state;
+    rgRandom random = {23};
+    double most = 0, mean = 0;
+    int count = rgFewer(60);
+    for (int i = 0; i < count; ++i) {
+        Tree tree = StartTree(5e-4, fall);
+        tree.rebounds = true;
+        rgBodyId root = AddRoot(&tree, 0.1, 5, 0.5);
+        for (int k = 0; k < 3; ++k) {
+            rgVec3 along = Direction(&random);
+            rgBodyId upper = AddLimb(&tree, root, rgScale(0.12, along), along, 0.1, 2, i % 2);
+            AddLimb(&tree, upper, rgVec(0, 0, 0.26), Direction(&random), 0.1, 1, 2);
+        }
+        MakeTree(&tree, &random, 1, 3);
+        double rise = RunTree(&tree, 2000).most;
+        Check(&most, rise);
+        mean += rise / count;
+        SceneEnd(&tree.scene);
+    }
+    print_message("energy up by %.1e, %.1e in the mean\n", most, mean);
+    assert_true(most < 0.005);
 }
 
 // A ball of 100 g carries a limb of 1 kg on a ball joint; a star of heavy limbs on a root of 500 g.
@@ -372,6 +403,7 @@ static void test_inverse(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_trees_gain_nothing),
+        cmocka_unit_test(test_rebounding_trees),
         cmocka_unit_test(test_light_roots),
         cmocka_unit_test(test_held_trees_are_of_second_order),
         cmocka_unit_test(test_gripper_holds_on),
