@@ -160,6 +160,11 @@ static inline rgVec3 rgDynamics_LinkOrigin(const rgDynamics* d, int link) {
     int tree = d->model->links[link].tree;
     return tree >= 0 ? d->origins[tree] : rgVec(0, 0, 0);
 }
+// Centre of mass of a link, relative to the tree's reference point.
+static inline rgVec3 rgDynamics_LinkCenter(const rgDynamics* d, int link) {
+    const rgLinkPose* pose = &d->poses[link];
+    return rgAdd(pose->p, rgRot_Apply(&pose->r, d->model->links[link].center));
+}
 rgPose rgDynamics_PlacePose(const rgDynamics* d, const rgPlace* place);
 
 // Degrees of freedom that move link A or link B (A = 0: the world), ascending. Returns how many.

@@ -130,11 +130,6 @@ void rgDynamics_TreeBias(rgDynamics* d, int tree, double* bias) {
 
 // ---- momenta
 
-static inline rgVec3 rgDynamics_LinkCenter(const rgDynamics* d, int link) {
-    const rgLinkPose* pose = &d->poses[link];
-    return rgAdd(pose->p, rgRot_Apply(&pose->r, d->model->links[link].center));
-}
-
 void rgDynamics_TreeRates(rgDynamics* d, int tree, const double* v, rgSpatial* rates) {
     const rgTree* range = &d->model->trees[tree];
     rgSpatial* velocities = d->pushes;

@@ -83,7 +83,17 @@ static void rgLinearization_SetArrays(const rgWorld* world, rgLinearization* l, 
     l->share = rgCursor_AllocateNumbers(c, n, 1);
     l->stiffnessShare = rgCursor_AllocateNumbers(c, n, 1);
     l->dampingShare = rgCursor_AllocateNumbers(c, n, 1);
-    l->gradient = rgCursor_AllocateNumbers(c, 1, width);
+    l->gradient = rgCursor_AllocateNumbers(c, 2, width);
+    size_t fast = l->hasFast ? n : 0;
+    l->rates = rgCursor_AllocateNumbers(c, 6 * links, 3 * fast);
+    l->sums = rgCursor_AllocateNumbers(c, 6 * links, 3 * fast);
+    l->ends = rgCursor_AllocateNumbers(c, n, 3 * fast);
+    l->slopes = rgCursor_AllocateNumbers(c, n, fast);
+    l->turned = rgCursor_AllocateNumbers(c, fast, width);
+    l->parts = rgCursor_AllocateNumbers(c, l->hasParts ? 4 * n : 0, width);
+    l->partBars = rgCursor_AllocateNumbers(c, 4 * n, 1);
+    l->inParts = rgCursor_Allocate(c, n, sizeof(bool));
+    l->linkRates = rgCursor_Allocate(c, l->hasFast ? 2 * links : 0, sizeof(rgSpatial));
     l->packed = rgCursor_AllocateNumbers(c, m, width + 3 > n ? width + 3 : n + 3);
     l->packed = c->block != NULL ? l->packed : NULL;
     rgCursor_AllocateNumbers(c, n, 1); // packed goes on
@@ -260,13 +270,17 @@ static bool rgNeedsDiagonal(const rgWorld* world) {
 
 // ---- a step and its derivative
 
+static bool rgWorld_AnyInParts(const rgWorld* world) {
+    bool any = false;
+    for (int t = 0; t < world->model->treeCount; ++t) {
+        any = any || rgWorld_MovesInParts(world, t);
+    }
+    return any;
+}
+
 // Loops and parts of a step leave the workspace where the step ended.
 static rgResult rgPlaceMiddle(rgWorld* world) {
-    bool moved = world->constraints.rigidEqualityCount > 0;
-    for (int t = 0; t < world->model->treeCount; ++t) {
-        moved = moved || world->fast.substeps[t] > 1;
-    }
-    if (!moved) {
+    if (world->constraints.rigidEqualityCount == 0 && !rgWorld_AnyInParts(world)) {
         return rg_ok;
     }
     rgDynamics* d = world->kinematics.dynamics;
@@ -277,12 +291,18 @@ static rgResult rgPlaceMiddle(rgWorld* world) {
     return rgDynamics_Factorize(d, world->free.added);
 }
 
-static rgResult rgLinearize_Step(rgWorld* world, rgLinearization* l) {
+static rgResult rgReserveStep(rgWorld* world, rgLinearization* l) {
     l->m = world->constraints.rows.rowCount;
     l->pitch = rgAligned(l->m);
+    l->hasFast = rgWorld_AnyTransported(world);
+    l->hasParts = rgWorld_AnyInParts(world);
     const rgProjection* p = world->projection;
     l->projectedCapacity = p->loopRowCount + p->halfLineCount;
-    rgResult result = rgLinearization_Reserve(world, l);
+    return rgLinearization_Reserve(world, l);
+}
+
+static rgResult rgLinearize_Step(rgWorld* world, rgLinearization* l) {
+    rgResult result = rgReserveStep(world, l);
     if (result == rg_ok) {
         result = rgPlaceMiddle(world);
     }
@@ -291,8 +311,9 @@ static rgResult rgLinearize_Step(rgWorld* world, rgLinearization* l) {
     }
     l->needsDiagonal = rgNeedsDiagonal(world);
     memset(l->bounds, 0, (size_t)l->m * (size_t)l->width * sizeof(double));
-    rgFlow_Fill(world, world->next.v, &l->flows[0]);
-    rgFlow_Fill(world, world->kinematics.v, &l->flows[1]);
+    const rgDynamics* d = world->kinematics.dynamics;
+    rgFlow_Fill(world->model, d, world->next.v, &l->flows[0]);
+    rgFlow_Fill(world->model, d, world->kinematics.v, &l->flows[1]);
     rgLinearize_Laws(world, l);
     rgLinearize_State(world, l);
     result = rgLinearize_Free(world, l); // -> base, force
@@ -309,11 +330,13 @@ static rgResult rgLinearize_Step(rgWorld* world, rgLinearization* l) {
 
 static rgResult rgLinearize_Columns(rgWorld* world, rgLinearization* l) {
     rgLinearize_Forward(world, l);
+    rgLinearize_PushFast(world, l);
+    rgLinearize_PushEnd(world, l);
+    rgLinearize_PushProjection(world, l);
+    rgLinearize_PushFastEnd(world, l);
     if (l->trendFirst >= 0) {
         rgLinearize_PushTrend(world, l);
     }
-    rgLinearize_PushEnd(world, l);
-    rgLinearize_PushProjection(world, l);
     rgLinearize_PushOut(world, l);
     rgResult result = l->sensorCount > 0 ? rgLinearize_PushSensors(world, l) : rg_ok;
     rgLinearize_PullStart(world, l, l->n, l->next);
@@ -321,6 +344,7 @@ static rgResult rgLinearize_Columns(rgWorld* world, rgLinearization* l) {
     rgLinearize_PullStart(world, l, l->trendFirst >= 0 ? 2 * l->n : 0, l->trend);
     rgLinearize_PullStart(world, l, l->def.impulses ? l->m : 0, l->impulse);
     rgLinearize_PullStart(world, l, l->sensorCount, l->sensor);
+    rgLinearize_PushParts(l);
     return result;
 }
 
@@ -425,6 +449,13 @@ static rgResult rgAnswerMatrices(const rgLinearization* l, rgDerivatives* out) {
     return finite ? rg_ok : rg_errorNumeric;
 }
 
+static rgStep rgEvaluate(rgWorld* world, const rgDerivativeDef* def, rgStepReport* report) {
+    world->contacts.keepsOpen = def->smoothing > 0;
+    rgStep step = rgWorld_EvaluateStep(world, report);
+    world->contacts.keepsOpen = false;
+    return step;
+}
+
 // One step, differentiated; what makes of it is done before the step is taken.
 typedef rgResult rgUseFcn(rgWorld* world, rgLinearization* l, void* context);
 
@@ -450,10 +481,14 @@ static rgResult rgLinearize_Run(rgWorld* world, const rgDerivativeDef* def, rgUs
         }
     }
     rgStepReport report;
-    world->contacts.keepsOpen = def->smoothing > 0;
-    rgStep step = rgWorld_EvaluateStep(world, &report);
-    world->contacts.keepsOpen = false;
+    rgStep step = rgEvaluate(world, def, &report);
     rgResult result = step.result;
+    if (result == rg_ok && !def->differences && rgWorld_AnyInParts(world)) {
+        result = rgReserveStep(world, l);
+        result = result == rg_ok ? rgLinearize_Parts(world, l) : result;
+        step = rgEvaluate(world, def, &report);
+        result = result == rg_ok ? step.result : result;
+    }
     if (result == rg_ok && !def->differences) {
         result = rgLinearize_Step(world, l);
     }
@@ -500,31 +535,49 @@ static rgResult rgPullSensors(rgWorld* world, rgLinearization* l, const double* 
     return result;
 }
 
+static void rgCopyBar(const double* bar, size_t count, double* out) {
+    if (bar != NULL) {
+        memcpy(out, bar, count * sizeof(double));
+    } else {
+        memset(out, 0, count * sizeof(double));
+    }
+}
+
 static rgResult rgUseGradient(rgWorld* world, rgLinearization* l, void* context) {
     rgPullback* pull = context;
-    size_t n = (size_t)l->n;
-    double *zero = l->bars[0], *next = l->bars[1], *end = l->bars[2], *Q = l->bars[3];
-    memset(zero, 0, n * sizeof(double));
+    const rgStepGradient* bar = &pull->bar;
+    size_t n = (size_t)l->n, width = (size_t)l->width;
+    double *own = l->partBars, *next = l->bars[1], *end = l->bars[2], *Q = l->bars[3];
     memset(next, 0, n * sizeof(double));
     memset(end, 0, n * sizeof(double));
     memset(Q, 0, n * sizeof(double));
-    const rgStepGradient* bar = &pull->bar;
-    double* row = l->gradient;
-    memset(row, 0, (size_t)l->width * sizeof(double));
+    double *row = l->gradient, *parts = row + width;
+    memset(row, 0, 2 * width * sizeof(double));
+    rgCopyBar(bar->qBar, n, own);
+    rgCopyBar(bar->vBar, n, own + n);
+    rgCopyBar(bar->trendBar, 2 * n, own + 2 * n);
+    rgLinearize_PullParts(l, own, parts);
     if (bar->trendBar != NULL) {
-        rgLinearize_PullTrend(world, l, bar->trendBar, end, row);
+        rgLinearize_PullTrend(world, l, own + 2 * n, end, row);
     }
     // J' of gaps and loops before the projection, then q+ and v+
-    rgLinearize_PullOut(world, l, bar->qBar != NULL ? bar->qBar : zero,
-                        bar->vBar != NULL ? bar->vBar : zero, next, end, Q);
+    rgLinearize_PullOut(world, l, own, own + n, next, end, Q);
+    rgLinearize_PullFastEnd(l, next, end, row);
     rgLinearize_PullProjection(world, l, next, end, Q);
     rgLinearize_PullEnd(world, l, next, end, Q);
+    rgLinearize_PullFast(world, l, end, row);
     rgLinearize_Backward(world, l, end, row);
     for (size_t i = 0; i < n; ++i) {
         row[i] += Q[i];
     }
     rgLinearize_PullStart(world, l, 1, row);
-    rgResult result = bar->sensorBar != NULL ? rgPullSensors(world, l, bar->sensorBar, row) : rg_ok;
+    for (size_t j = 0; j < width; ++j) {
+        row[j] += parts[j];
+    }
+    rgResult result = rg_ok;
+    if (bar->sensorBar != NULL) {
+        result = rgPullSensors(world, l, bar->sensorBar, row);
+    }
     rgDropColumns(l, 1, row);
     rgColumns list[RG_BLOCK_COUNT];
     int count = rgListColumns(l, list);

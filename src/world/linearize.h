@@ -87,6 +87,7 @@ typedef struct rgLinearization {
     int betweenModes, touching, inconsistent, redundant, frozen;
     const char* frozenWhy;
     double margin;
+    bool hasFast, hasParts;      // some tree is transported, or moves in parts of the step
     bool needsDiagonal, isSided; // isSided: rgWorld_DirectionalDerivative()
 
     double* base;           // n x width: v+ = base + M^^-1 (force + J' dlambda)
@@ -101,7 +102,15 @@ typedef struct rgLinearization {
     double* impulse;        // m x width
     double* trend;          // 2n x width, with columns by it
     double* sensor;         // sensorCount x width
-    double* gradient;       // width
+    double* gradient;       // 2 width
+    double *rates, *sums;   // links x 6 x 3n: of transported velocities, by v, Q and V
+    double* ends;           // n x 3n: of the velocity at q+ by that of the coordinates, Q and V
+    double* slopes;         // n x n: by q+
+    double* turned;         // n x width
+    double* parts;          // 4n x width: of trees that move in parts of the step
+    double* partBars;       // 4n
+    bool* inParts;          // n
+    rgSpatial* linkRates;   // 2 links
     double* next;           // n x width: dq+
     double* out;            // n x width: dv+ of users
     double* diagonal;       // n x n: slopes of the diagonal of M
@@ -171,7 +180,19 @@ void rgLinearize_Accelerations(const rgWorld* world, const rgLinearization* l, d
 double rgLinearize_ImplicitChange(const rgWorld* world, const rgLinearization* l, int dof);
 // step_derivatives.9 Inverse of the change of momentum by the rate after the free motion.
 rgMat3 rgLinearize_SpinInverse(const rgWorld* world, const rgLink* link, rgVec3 after);
-void rgFlow_Fill(const rgWorld* world, const double* v, rgFlow* flow);
+void rgFlow_Fill(const rgModel* model, const rgDynamics* d, const double* v, rgFlow* flow);
+
+// linearize_fast.c: step_derivatives.23
+bool rgWorld_AnyTransported(const rgWorld* world);
+double rgLinearize_CoordinateVelocity(const rgWorld* world, int dof); // which moves positions
+rgResult rgLinearize_Fast(rgWorld* world, rgLinearization* l);        // base, ends, slopes
+void rgLinearize_FastRows(const rgWorld* world, rgLinearization* l);
+void rgLinearize_PushFast(const rgWorld* world, rgLinearization* l);
+void rgLinearize_PushFastEnd(const rgWorld* world, rgLinearization* l);
+void rgLinearize_PullFastEnd(const rgLinearization* l, double* nextBar, double* endBar,
+                             double* row);
+void rgLinearize_PullFast(const rgWorld* world, const rgLinearization* l, const double* endBar,
+                          double* row);
 
 // linearize_rows.c, linearize_contact.c: step_derivatives.10-16
 void rgLinearize_Modes(rgWorld* world, rgLinearization* l);
@@ -192,7 +213,7 @@ void rgLinearize_FindPoints(rgWorld* world, rgLinearization* l);
 void rgLinearize_PointChanges(const rgWorld* world, rgLinearization* l, int index,
                               rgPointChange* out);
 
-// linearize_trend.c: step_derivatives.23. Columns by the trend are in axes of parents from there
+// linearize_trend.c: step_derivatives.24. Columns by the trend are in axes of parents from there
 // on.
 void rgLinearize_TurnTrend(const rgWorld* world, rgLinearization* l);
 void rgLinearize_PushTrend(rgWorld* world, rgLinearization* l); // change -> trend
@@ -216,6 +237,10 @@ void rgLinearize_PullProjection(const rgWorld* world, const rgLinearization* l, 
 
 // linearize_difference.c
 rgResult rgLinearize_Differences(rgWorld* world, rgLinearization* l);
+bool rgWorld_MovesInParts(const rgWorld* world, int tree);
+rgResult rgLinearize_Parts(rgWorld* world, rgLinearization* l); // after which a step is evaluated
+void rgLinearize_PushParts(const rgLinearization* l);
+void rgLinearize_PullParts(const rgLinearization* l, double* bars, double* row);
 
 // c += a b, of n x k and k x m; zeros of a cost nothing.
 void rgAddProduct(int n, int k, int m, const double* a, const double* b, double* c);

@@ -311,7 +311,7 @@ static void rgMobilityFlow(const rgWorld* world, rgLinearization* l, int row, rg
         v[i] =
             2 * rows->value[k] / world->kinematics.dynamics->mass[world->model->dofs[i].rowStart];
     }
-    rgFlow_Fill(world, v, flow);
+    rgFlow_Fill(world->model, world->kinematics.dynamics, v, flow);
 }
 
 // Force and torque on B that its impulse is.

@@ -76,7 +76,7 @@ static rgReached rgReachedIn(const rgModel* model, double* x) {
     return (rgReached){x, x + nq, x + nq + n, x + nq + 3 * n};
 }
 
-static rgResult rgReadNext(rgWorld* world, const rgLinearization* l, rgReached* out) {
+static rgResult rgReadNext(rgWorld* world, int sensorCount, rgReached* out) {
     rgStepReport report;
     rgStep step = rgWorld_EvaluateStep(world, &report);
     size_t n = (size_t)world->model->vCount, nq = (size_t)world->model->qCount;
@@ -85,11 +85,11 @@ static rgResult rgReadNext(rgWorld* world, const rgLinearization* l, rgReached* 
     memcpy(out->trend, world->state.predictor, n * sizeof(double));
     memcpy(out->trend + n, world->state.change, n * sizeof(double));
     rgWorld_FindTrend(world, out->trend + n, out->trend);
-    if (step.result == rg_ok && l->sensorCount > 0) { // the state is put back by who changed it
+    if (step.result == rg_ok && sensorCount > 0) { // the state is put back by who changed it
         memcpy(world->state.q, world->next.q, nq * sizeof(double));
         memcpy(world->state.v, world->next.bodyV, n * sizeof(double));
         rgReadout_Invalidate(world->readout);
-        memcpy(out->sensors, rgWorld_Sensors(world, NULL), (size_t)l->sensorCount * sizeof(double));
+        memcpy(out->sensors, rgWorld_Sensors(world, NULL), (size_t)sensorCount * sizeof(double));
     }
     return step.result;
 }
@@ -110,7 +110,7 @@ static rgResult rgDifference(rgWorld* world, rgLinearization* l, rgPerturbed* ke
     double h = l->def.increment;
     for (int side = 0; side < 2; ++side) {
         rgPerturb(world, l, column, side == 0 ? -h : h);
-        rgResult result = rgReadNext(world, l, &ends[side]);
+        rgResult result = rgReadNext(world, l->sensorCount, &ends[side]);
         rgKeep(world, kept, true);
         if (result != rg_ok) {
             return result;
@@ -134,6 +134,7 @@ rgResult rgLinearize_Differences(rgWorld* world, rgLinearization* l) {
         return rg_errorUnsupported; // rows come and go; parameters are of the model
     }
     l->m = l->pitch = l->projectedCapacity = 0;
+    l->hasFast = l->hasParts = false;
     rgResult result = rgLinearization_Reserve(world, l);
     int numbers = rgPerturbedCount(model), reached = rgReachedCount(model, l);
     if (result == rg_ok) {
@@ -152,6 +153,97 @@ rgResult rgLinearize_Differences(rgWorld* world, rgLinearization* l) {
         result = rgDifference(world, l, &kept, ends, column);
     }
     return result;
+}
+
+// ---- trees that move in parts of the step
+
+bool rgWorld_MovesInParts(const rgWorld* world, int tree) {
+    return world->fast.substeps[tree] > 1;
+}
+
+// Columns by what has a part in the motion of these trees.
+static bool rgMovesParts(const rgLinearization* l, int column) {
+    int n = l->n, first = 0;
+    if (l->controlFirst >= 0 && column >= l->controlFirst &&
+        column < l->controlFirst + l->controlCount) {
+        return true;
+    }
+    if (l->parameterFirst >= 0 && column >= l->parameterFirst &&
+        column < l->parameterFirst + l->def.parameterCount) {
+        return false;
+    }
+    first = l->forceFirst >= 0 && column >= l->forceFirst ? l->forceFirst : first;
+    first = l->trendFirst >= 0 && column >= l->trendFirst ? l->trendFirst : first;
+    return l->inParts[(column - first) % n];
+}
+
+// No row acts on these trees, so that their motion depends on nothing but their own state and
+// forces. Rows of the answer: l->parts, 4 n x width.
+rgResult rgLinearize_Parts(rgWorld* world, rgLinearization* l) {
+    const rgModel* model = world->model;
+    int n = l->n, numbers = rgPerturbedCount(model), reached = rgReachedCount(model, l);
+    rgResult result = rgReserve(&world->heap.allocator, (void**)&l->kept, &l->keptCapacity, 0,
+                                (numbers + 2 * reached + n) * (int)sizeof(double), 1);
+    if (result != rg_ok) {
+        return result;
+    }
+    double* x = (double*)(void*)l->kept;
+    rgPerturbed kept = rgPerturbedIn(model, x);
+    rgReached ends[2] = {rgReachedIn(model, x + numbers),
+                         rgReachedIn(model, x + numbers + reached)};
+    double* moved = x + numbers + 2 * reached;
+    for (int i = 0; i < n; ++i) {
+        l->inParts[i] = rgWorld_MovesInParts(world, world->constraints.treeOfDof[i]);
+    }
+    rgKeep(world, &kept, false);
+    memset(l->parts, 0, 4 * (size_t)n * (size_t)l->width * sizeof(double));
+    for (int column = 0; column < l->used && result == rg_ok; ++column) {
+        bool state = column < 2 * n || (l->trendFirst >= 0 && column >= l->trendFirst);
+        double h = state ? RG_PART_STEP : RG_PART_FORCE_STEP;
+        for (int side = 0; side < 2 && result == rg_ok && rgMovesParts(l, column); ++side) {
+            rgPerturb(world, l, column, side == 0 ? -h : h);
+            result = rgReadNext(world, 0, &ends[side]);
+            rgKeep(world, &kept, true);
+        }
+        if (result != rg_ok || !rgMovesParts(l, column)) {
+            continue;
+        }
+        rgModel_Difference(model, ends[0].q, ends[1].q, moved);
+        const double* above[4] = {moved, ends[1].v, ends[1].trend, ends[1].trend + n};
+        const double* below[4] = {NULL, ends[0].v, ends[0].trend, ends[0].trend + n};
+        for (int i = 0; i < 4 * n; ++i) {
+            int k = i % n;
+            double change = above[i / n][k] - (i >= n ? below[i / n][k] : 0);
+            *rgColumnOf(l, l->parts, i, column) = l->inParts[k] ? change / (2 * h) : 0;
+        }
+    }
+    return result;
+}
+
+// Rows of the answer, once columns are those of q and v.
+void rgLinearize_PushParts(const rgLinearization* l) {
+    int n = l->n;
+    for (int i = 0; i < 4 * n && l->hasParts; ++i) {
+        double* matrix = i < n ? l->next : i < 2 * n ? l->out : l->trend;
+        int row = i < n ? i : i < 2 * n ? i - n : i - 2 * n;
+        if (l->inParts[i % n] && (i < 2 * n || l->trendFirst >= 0)) {
+            memcpy(rgColumnOf(l, matrix, row, 0), rgColumnOf(l, l->parts, i, 0),
+                   (size_t)l->width * sizeof(double));
+        }
+    }
+}
+
+// From gradients by these rows, 4 n numbers, of which others are left.
+void rgLinearize_PullParts(const rgLinearization* l, double* bars, double* row) {
+    for (int i = 0; i < 4 * l->n && l->hasParts; ++i) {
+        if (l->inParts[i % l->n]) {
+            const double* part = rgColumnOf(l, l->parts, i, 0);
+            for (int j = 0; j < l->width && bars[i] != 0; ++j) {
+                row[j] += bars[i] * part[j];
+            }
+            bars[i] = 0;
+        }
+    }
 }
 
 // ---- one side of a kink

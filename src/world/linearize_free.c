@@ -9,9 +9,7 @@ static double* rgEntry(double* matrix, int width, int row, int column) {
     return matrix + (size_t)row * (size_t)width + (size_t)column;
 }
 
-void rgFlow_Fill(const rgWorld* world, const double* v, rgFlow* flow) {
-    const rgModel* model = world->model;
-    const rgDynamics* d = world->kinematics.dynamics;
+void rgFlow_Fill(const rgModel* model, const rgDynamics* d, const double* v, rgFlow* flow) {
     flow->v = v;
     flow->links[0] = (rgSpatial){0};
     for (int i = 1; i < model->linkCount; ++i) {
@@ -81,8 +79,11 @@ static void rgSetVelocities(rgWorld* world, const rgLinearization* l) {
                 world->kinematics.midV[i] = 0.5 * (world->kinematics.v[i] + world->next.v[i]);
             }
             rgDynamics_SetTreeVelocity(d, t, world->kinematics.midV);
-        } else if (l->laws[t] == rg_treeMiddle) {
-            rgDynamics_SetTreeVelocity(d, t, world->kinematics.midV);
+        } else if (l->laws[t] == rg_treeMiddle) { // after an impact midV is that of readers
+            for (int i = range->firstDof; i < range->firstDof + range->dofCount; ++i) {
+                l->bars[0][i] = world->kinematics.v[i] + world->kinematics.predictor[i];
+            }
+            rgDynamics_SetTreeVelocity(d, t, l->bars[0]);
         }
     }
 }
@@ -658,9 +659,6 @@ static void rgFillBase(const rgWorld* world, rgLinearization* l) {
         if (l->laws[t] == rg_treeFree) {
             rgAddFreeBody(world, l, tree->firstLink);
         }
-        if (l->laws[t] == rg_treeFast || world->fast.isTransported[t]) {
-            rgLinearization_Freeze(l, "trees that turn fast");
-        }
     }
 }
 
@@ -817,9 +815,13 @@ rgResult rgLinearize_Free(rgWorld* world, rgLinearization* l) {
     rgAddForces(world, l, asked);
     rgAddBodyWrenches(world, l);
     rgFillBase(world, l);
+    rgResult result = rgLinearize_Fast(world, l);
+    if (result != rg_ok) {
+        return result;
+    }
     rgSetVelocities(world, l);
     rgLinearize_Accelerations(world, l, a);
-    rgResult result = rgDynamics_Slopes(d, a, NULL);
+    result = rgDynamics_Slopes(d, a, NULL);
     if (result != rg_ok) {
         return result;
     }

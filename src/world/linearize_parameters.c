@@ -122,6 +122,13 @@ static void rgChangeFreeBody(const rgWorld* world, rgLinearization* l, int index
     }
 }
 
+// Projections of trees that turn fast have masses of their own.
+static void rgFreezeFastInertia(const rgWorld* world, rgLinearization* l, int tree) {
+    if (world->fast.isTransported[tree]) {
+        rgLinearization_Freeze(l, "inertias of trees that turn fast");
+    }
+}
+
 // A change of inertial parameters of a body, in its axes about its origin.
 static void rgByInertia(rgWorld* world, rgLinearization* l, int body, const double* change,
                         int column) {
@@ -133,6 +140,7 @@ static void rgByInertia(rgWorld* world, rgLinearization* l, int body, const doub
         l->laws[link->tree] == rg_treeAsleep) {
         return;
     }
+    rgFreezeFastInertia(world, l, link->tree);
     int count = l->n;
     double *a = l->work, *regressor = l->work + count;
     rgLinearize_Accelerations(world, l, a);
@@ -227,6 +235,7 @@ static void rgByJoint(rgWorld* world, rgLinearization* l, const rgQuantity* of, 
         } else if (of->kind == rg_quantityArmature) {
             double base = rgLinearize_BaseVelocity(world, l, dof);
             *rgCell(l, l->force, dof, column) -= world->next.v[dof] - base;
+            rgFreezeFastInertia(world, l, world->constraints.treeOfDof[dof]);
             rgAddMassChange(world, l, dof, 1, column);
         }
     }
@@ -310,6 +319,9 @@ static void rgByActuator(rgWorld* world, rgLinearization* l, const rgQuantity* o
 }
 
 void rgLinearize_Parameters(rgWorld* world, rgLinearization* l) {
+    if (l->hasParts && l->parameterFirst >= 0) {
+        rgLinearization_Freeze(l, "numbers of trees that move in parts of the step");
+    }
     for (int i = 0; i < l->def.parameterCount && l->parameterFirst >= 0; ++i) {
         const rgQuantity* of = &l->def.parameters[i];
         int column = l->parameterFirst + i;

@@ -301,7 +301,7 @@ static void rgLinearizeEquality(rgWorld* world, rgLinearization* l, int row) {
             b >= 0 ? world->kinematics.q[model->jointRanges[b].q] - model->joints[b].reference : 0;
         double bent = b >= 0 ? rgCurvatureOf(def->polynomial, x) : 0;
         int v = b >= 0 ? model->jointRanges[b].v : 0;
-        out[v] -= bent * world->next.v[v];
+        out[v] -= b >= 0 ? bent * rgLinearize_CoordinateVelocity(world, v) : 0;
         rgRowOf(l, l->force, v)[v] -= bent * rows->lambda[row];
     } else if (def->kind == rg_equalityTendon) {
         rgLinearization_Freeze(l, "couplings of tendons");
@@ -610,7 +610,8 @@ void rgLinearize_Rows(rgWorld* world, rgLinearization* l) {
     memset(l->rows, 0, (size_t)l->m * (size_t)l->width * sizeof(double));
     memset(l->turning, 0, (size_t)l->m * (size_t)l->n * sizeof(double));
     memset(l->mobility, 0, (size_t)l->m * sizeof(double));
-    rgFlow_Fill(world, world->kinematics.dynamics->v, &l->flows[2]); // where biases are taken
+    const rgDynamics* d = world->kinematics.dynamics;
+    rgFlow_Fill(world->model, d, d->v, &l->flows[2]); // where biases are taken
     for (int r = 0; r < rows->rowCount; ++r) {
         if (rows->sources[r].kind >= 0 && l->modes[r] != rg_modeOpen) {
             rgLinearizeRow(world, l, r);
@@ -634,4 +635,5 @@ void rgLinearize_Rows(rgWorld* world, rgLinearization* l) {
         rgLinearize_ContactMotion(world, l, i, slope.rate, slope.mobility);
         rgAddLaw(world, l, point->firstRow + 2, slope);
     }
+    rgLinearize_FastRows(world, l);
 }

@@ -255,15 +255,10 @@ static double rgReadStep(const rgLinearization* l, int column) {
 }
 
 static void rgFreezeReadings(const rgWorld* world, rgLinearization* l) {
-    const rgModel* model = world->model;
     bool moving = rgKinematics_LinksMove(&world->kinematics);
-    bool fast = false;
-    for (int t = 0; t < model->treeCount; ++t) {
-        fast = fast || world->fast.isTransported[t];
-    }
-    if (moving || fast) {
+    if (moving || l->hasParts) {
         rgLinearization_Freeze(l, moving ? "sensors beside moving kinematic bodies"
-                                         : "accelerations of trees that turn fast");
+                                         : "sensors of trees that move in parts of the step");
     }
 }
 

@@ -93,9 +93,10 @@ static void rgPutColumn(const rgVec3 first, const rgVec3 second, int column, dou
     }
 }
 
-static void rgFreeMaps(const rgWorld* world, const rgLink* link, rgJointMaps* maps) {
+static void rgFreeMaps(const rgWorld* world, const rgLink* link, const double* velocity,
+                       rgJointMaps* maps) {
     const double *q = world->state.q + link->q, *v = world->state.v + link->v;
-    const double *Q = world->kinematics.q + link->q, *end = world->next.endV + link->v;
+    const double *Q = world->kinematics.q + link->q, *end = velocity + link->v;
     double time = world->kinematics.driftTime[link->tree], rest = world->settings.dt - time;
     bool whole = world->kinematics.isFreeBody[link->tree];
     rgVec3 center = whole ? link->center : rgVec(0, 0, 0);
@@ -125,9 +126,10 @@ static void rgFreeMaps(const rgWorld* world, const rgLink* link, rgJointMaps* ma
     }
 }
 
-static void rgBallMaps(const rgWorld* world, const rgLink* link, rgJointMaps* maps) {
+static void rgBallMaps(const rgWorld* world, const rgLink* link, const double* velocity,
+                       rgJointMaps* maps) {
     const double *q = world->state.q + link->q, *v = world->state.v + link->v;
-    const double *Q = world->kinematics.q + link->q, *end = world->next.endV + link->v;
+    const double *Q = world->kinematics.q + link->q, *end = velocity + link->v;
     double time = world->kinematics.driftTime[link->tree], rest = world->settings.dt - time;
     rgTurnMap start = rgMakeTurn(rgQuatAt(q), rgVecAt(v), time);
     rgTurnMap turn = rgMakeTurn(rgQuatAt(Q), rgVecAt(end), rest);
@@ -150,12 +152,16 @@ static void rgBallMaps(const rgWorld* world, const rgLink* link, rgJointMaps* ma
 
 void rgLinearize_State(const rgWorld* world, rgLinearization* l) {
     const rgModel* model = world->model;
+    double* velocity = l->work;
+    for (int i = 0; i < l->n; ++i) {
+        velocity[i] = rgLinearize_CoordinateVelocity(world, i);
+    }
     for (int i = 1; i < model->linkCount; ++i) {
         const rgLink* link = &model->links[i];
         if (link->kind == rg_linkFree) {
-            rgFreeMaps(world, link, &l->maps[i]);
+            rgFreeMaps(world, link, velocity, &l->maps[i]);
         } else if (link->kind == rg_linkSpherical) {
-            rgBallMaps(world, link, &l->maps[i]);
+            rgBallMaps(world, link, velocity, &l->maps[i]);
         }
     }
 }

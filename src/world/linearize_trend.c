@@ -56,7 +56,7 @@ static rgForeseen rgForesee(const double* last, const double* now, int count) {
     return (rgForeseen){both > 0 && a<b, both> 0 && !(a < b)};
 }
 
-// step_derivatives.23 of the degrees of freedom of a joint from first on.
+// step_derivatives.24 of the degrees of freedom of a joint from first on.
 typedef struct rgTrendPart {
     int first, count;
     rgForeseen foreseen;
