@@ -186,7 +186,7 @@ def _to(array: np.ndarray) -> Any:
 
 
 def _bar(value: Any, shape: Tuple[int, ...], name: str) -> np.ndarray:
-    array = np.ascontiguousarray(value, dtype=np.float64)
+    array = np.zeros(shape) if value is None else np.ascontiguousarray(value, dtype=np.float64)
     if array.shape != shape:
         raise ArgumentError(f"{name} must have shape {shape}, not {array.shape}")
     if not np.isfinite(array).all():

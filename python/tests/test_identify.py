@@ -56,7 +56,7 @@ def test_refusals():
         rigor.identify(guess, [motion], {"gravity": 9})
     with pytest.raises(TypeError, match="has no setting 'generation'"):
         rigor.identify(guess, [motion], {"gravity": (9, 10)}, generation=3)
-    with pytest.raises(rigor.ArgumentError, match="measures something"):
+    with pytest.raises(rigor.ArgumentError, match="needs measurements"):
         rigor.Motion(model, [0, 1], [0])
     with pytest.raises(rigor.ArgumentError, match="must have shape \\(2, 1\\)"):
         rigor.Motion(model, [0, 1], [0], coordinates={"hinge": [1, 2, 3]})

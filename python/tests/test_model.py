@@ -31,10 +31,10 @@ def test_world_is_not_the_last_name(quadruped):
     """Contacts and parents say -1 for the world."""
     for names in (quadruped.body_names, ball().names("body")):
         assert names[-1] == "world" and "world" not in names
-        with pytest.raises(IndexError, match="-2 is the number of no body"):
+        with pytest.raises(IndexError, match="-2 is not the number of a body"):
             names[-2]
     joints = quadruped.joint_names
-    with pytest.raises(IndexError, match="-1 is the number of no joint"):
+    with pytest.raises(IndexError, match="-1 is not the number of a joint"):
         joints[-1]
     assert joints[:2] == tuple(joints)[:2] and joints[np.int32(1)] == tuple(joints)[1]
     assert joints[-2:] == tuple(joints)[-2:] and copy.copy(joints) == joints == pickle.loads(pickle.dumps(joints))
@@ -107,7 +107,7 @@ def test_xacro(tmp_path, monkeypatch):
     path = tmp_path / "arm.xacro"
     path.write_text("<robot name='r' xmlns:xacro='x'><xacro:arm n='2'/></robot>")
     monkeypatch.setitem(sys.modules, "xacro", None)
-    with pytest.raises(rigor.FormatError, match="expand it first"):
+    with pytest.raises(rigor.FormatError, match="expand it to a URDF file first"):
         rigor.load(path)
     text = "<robot name='r'><link name='a'/><link name='b'/></robot>"
     made = types.SimpleNamespace(toxml=lambda: text.replace("<link name='b'/>", ""))

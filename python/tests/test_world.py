@@ -164,7 +164,7 @@ def test_bad_numbers_are_refused_and_undone(world):
     with pytest.raises(ValueError, match=r"force\[1\]"):
         world.forward()
     world.q[3:7] = 0
-    with pytest.raises(ValueError, match="quaternion of no length"):
+    with pytest.raises(ValueError, match="quaternion of length 0"):
         world.save()
     assert world.hash() == mark
     world.q[9] = np.nan
