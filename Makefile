@@ -186,9 +186,13 @@ setup-check:
 audit: all
 	.ci/audit $(CURDIR)/build/release
 
-# What compilers for Windows and macOS accept of the library; nothing is linked (network: PyPI).
-windows macos:
-	.ci/foreign $@
+# librigor.dll by mingw-w64, and programs with it under wine (./setup windows; network: Debian's sources, PyPI).
+windows:
+	.ci/windows
+
+# What a compiler for macOS accepts; nothing is linked (network: PyPI).
+macos:
+	.ci/macos
 
 # build/rigor-VERSION.tar.gz, of what is committed, with the viewer's page made: it needs no npm.
 VERSION = $(shell sed -n 's/^project.rigor VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #define O_CLOEXEC                  (O_NOINHERIT | O_BINARY)
 #define lstat(path, found)         stat(path, found)
+#define S_ISLNK(mode)              0
 #define mkdir(path, mode)          ((void)(mode), mkdir(path))
 #define fsync(file)                _commit(file)
 #define fdatasync(file)            _commit(file)

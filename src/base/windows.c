@@ -39,24 +39,31 @@ int rgFillDisk(int file, off_t size) {
     return _chsize_s(file, size);
 }
 
-// Other programs can open the file, but not for writing.
+// Lock a byte behind any file: HDF5 opens the file once more, which a lock of the whole file would
+// refuse.
 int rgLockFile(const char* path, bool create, const char** fault, int* reason) {
+    OVERLAPPED end = {.OffsetHigh = INT32_MAX};
     struct stat found;
     int file = -1;
     *fault = NULL;
     *reason = 0;
     if (stat(path, &found) == 0 && !S_ISREG(found.st_mode)) {
         *fault = "cannot be written: it exists and is not a regular file";
-    } else {
-        int flags = O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0);
-        *reason = _sopen_s(&file, path, flags, _SH_DENYWR, _S_IREAD | _S_IWRITE);
+        return -1;
     }
+    int flags = O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0);
+    *reason = _sopen_s(&file, path, flags, _SH_DENYNO, _S_IREAD | _S_IWRITE);
     if (*reason != 0) {
-        bool held = *reason == EACCES && stat(path, &found) == 0;
-        *fault = held ? "is being written by another program" : "cannot be created";
-        *reason = held ? 0 : *reason;
+        *fault = "cannot be created";
+        return -1;
     }
-    return *fault == NULL ? file : -1;
+    if (!LockFileEx((HANDLE)_get_osfhandle(file),
+                    LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &end)) {
+        *fault = "is being written by another program";
+        _close(file);
+        return -1;
+    }
+    return file;
 }
 
 bool rgReserveDisk(int file, uint64_t from, uint64_t to) {
