@@ -95,9 +95,12 @@ static bool rgReadSpread(rgSpreads* spreads, const char* option, char* text, boo
 bool rgSpreads_Read(rgSpreads* spreads, const char* option, const char* text, bool grid) {
     char* copy = rgCli_CopyText(text);
     char* rest = NULL;
-    bool good = true;
-    for (char* part = strtok_r(copy, ",", &rest); good && part != NULL;
-         part = strtok_r(NULL, ",", &rest)) {
+    char* part = strtok_r(copy, ",", &rest);
+    bool good = part != NULL;
+    if (!good) {
+        rgCli_Error("%s names no parameter", option);
+    }
+    for (; good && part != NULL; part = strtok_r(NULL, ",", &rest)) {
         good = spreads->count < RG_ROLLOUT_PARAMETERS && rgReadSpread(spreads, option, part, grid);
     }
     free(copy);

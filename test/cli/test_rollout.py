@@ -335,6 +335,7 @@ class Rollout(unittest.TestCase):
         self.refused("--worlds must be between", self.model, "--worlds", 0)
         self.refused("there is no parameter 'size'", self.model, "--randomise", "size=1:2")
         self.refused("is not NAME=LOW:HIGH", self.model, "--randomise", "mu")
+        self.refused("--grid names no parameter", self.model, "--grid", "")
         self.refused("mu wants LOW:HIGH", self.model, "--randomise", "mu=1:2:3")
         self.refused("mu wants LOW:HIGH:COUNT", self.model, "--grid", "mu=1:2")
         self.refused("is not a range", self.model, "--randomise", "mu=2:1")
