@@ -130,7 +130,10 @@ bool rgControlFile_Read(rgControlFile* file, const char* path, const rgModel* mo
     while (rgControlFile_ReadLine(file, in, &good)) {
     }
     fclose(in);
-    return good;
+    if (good && file->rowCount == 0) {
+        rgCli_Error("%s: names of columns and no row", path);
+    }
+    return good && file->rowCount > 0;
 }
 
 void rgControlFile_Free(rgControlFile* file) {

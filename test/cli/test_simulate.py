@@ -494,7 +494,8 @@ class Wrong(Simulate):
                                 ("time,push\n0\n", ":2: 1 numbers, not 2"),
                                 ("time,push\n0,1,2\n", ":2: more than 2"),
                                 ("time,push\n0,nan\n", ":2: 'nan' is not a number"),
-                                ("time,push\n1,0\n\n1,2\n", ":4: times must increase")):
+                                ("time,push\n1,0\n\n1,2\n", ":4: times must increase"),
+                                ("time,push\n", "names of columns and no row")):
             self.refused(complaint, self.mjcf, "--ctrl", self.write("c.csv", text))
 
 
