@@ -29,7 +29,8 @@ typedef struct rgSimulateOptions {
     char* line; // the arguments, one per line
     bool view;
     int port;
-    bool quiet; // no summary
+    bool answers; // search every step for others
+    bool quiet;   // no summary
     bool json;
     bool realtime;
 } rgSimulateOptions;
@@ -44,6 +45,7 @@ typedef struct rgSimulateJob {
     rgDiagnostics* recorderSaid; // by its thread, hence for it alone
     int recordings;              // begun
     bool lostRecording;          // one that could not be written to its end
+    rgAnswerCounts answers;
     int dumped;
     bool lostDump; // a problem that could not be written
     double begin;
@@ -73,6 +75,9 @@ static int rgParseSimulate(int argc, char** argv, rgSimulateOptions* options, in
         {"--name", rg_optionText, &a->label, "name of the run in the summary", "NAME", NULL, 0, 0},
         {"--dump", rg_optionText, &options->dump, "write unsolved contact problems as FCLIB files",
          "DIR", NULL, 0, 0},
+        {"--answers", rg_optionFlag, &options->answers,
+         "search every step for another motion that is as exact; takes tens of steps each", NULL,
+         NULL, 0, 0},
         {"--record", rg_optionOutput, &options->record,
          "record the simulation for rigor view, replay and plot", "FILE.h5", NULL, 0, 0},
         {"--record-every", rg_optionInt, &options->recordEvery, "record one of every N steps", "N",
@@ -251,6 +256,44 @@ static void rgNameSqueezed(const rgSimulation* simulation) {
     }
 }
 
+// Name the contact where another motion of the step differs most, once.
+static void rgNameOtherMotion(const rgSimulation* simulation, const rgAnswers* answers) {
+    int count = 0;
+    const rgContact* contacts = rgWorld_Contacts(simulation->world, &count);
+    const rgContactProblem* problem = rgWorld_Problem(simulation->world, NULL);
+    const rgContact* contact = NULL;
+    for (int i = 0; i < count; ++i) {
+        bool same = contacts[i].firstRow == problem->blocks[answers->block].firstRow;
+        contact = same ? &contacts[i] : contact;
+    }
+    rgCli_Print(stderr,
+                "warning: at %.4g s the motion is not unique: another one, as exact, is %.3g m/s "
+                "apart%s%s%s%s\n",
+                rgWorld_Time(simulation->world), answers->velocity,
+                contact != NULL ? " between " : "",
+                contact != NULL ? rgBodyName(simulation, contact->bodyA) : "",
+                contact != NULL ? " and " : "",
+                contact != NULL ? rgBodyName(simulation, contact->bodyB) : "");
+}
+
+static void rgSearchAnswers(rgSimulateJob* job) {
+    rgAnswerCounts* counts = &job->answers;
+    rgAnswers answers;
+    if (rgWorld_FindAnswers(job->simulation.world, NULL, NULL, &answers) != rg_ok ||
+        answers.count == 0) {
+        return;
+    }
+    counts->searched += 1;
+    counts->impulses += answers.impulsesDiffer;
+    if (answers.motionDiffers) {
+        counts->motions += 1;
+        counts->velocity = fmax(counts->velocity, answers.velocity);
+        if (counts->motions == 1) {
+            rgNameOtherMotion(&job->simulation, &answers);
+        }
+    }
+}
+
 static const char* rgEqualityKindName(rgEqualityKind kind) {
     return kind == rg_equalityConnect ? "connect" : kind == rg_equalityWeld ? "weld" : "coupling";
 }
@@ -316,6 +359,9 @@ static bool rgRunSteps(rgSimulateJob* job, int steps) {
         if (good && report.regularizedRows > 0 && simulation->stats.regularized == 1) {
             rgNameSqueezed(simulation);
             rgNameOpen(simulation);
+        }
+        if (good && job->options.answers) {
+            rgSearchAnswers(job);
         }
         if (good && job->options.dump != NULL && !job->lostDump &&
             simulation->stats.unconverged > unconverged) {
@@ -514,6 +560,7 @@ static int rgRunJob(rgSimulateJob* job) {
                                  .arguments = &job->options.arguments,
                                  .fault = job->fault[0] != '\0' ? job->fault : NULL,
                                  .dumped = job->options.dump != NULL ? job->dumped : -1,
+                                 .answers = job->options.answers ? &job->answers : NULL,
                                  .out = toPipe ? stderr : stdout};
     rgSimulateSummary_PrintAnomalies(&summary);
     if (job->options.quiet) {
@@ -554,6 +601,10 @@ static bool rgSimulateOptions_Agree(const rgSimulateOptions* options) {
     }
     if (options->recordEvery > 0 && options->record == NULL) {
         rgCli_Error("--record-every needs --record");
+        return false;
+    }
+    if (options->answers && options->view) {
+        rgCli_Error("--answers and --view exclude each other");
         return false;
     }
     if (options->port > 0 && !options->view) {

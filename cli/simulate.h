@@ -2,12 +2,19 @@
 #pragma once
 #include "simulation.h"
 
+// Steps with other answers, of those that were searched.
+typedef struct rgAnswerCounts {
+    int searched, impulses, motions;
+    double velocity; // farthest motion [m/s]
+} rgAnswerCounts;
+
 typedef struct rgSimulateSummary {
     const rgSimulation* simulation;
     const rgSimulationArguments* arguments;
-    const char* fault; // reason for which the run ended early, or NULL
-    int dumped;        // problems written; negative: dumps are off
-    FILE* out;         // stream that the summary is printed to
+    const char* fault;             // reason for which the run ended early, or NULL
+    int dumped;                    // problems written; negative: dumps are off
+    const rgAnswerCounts* answers; // NULL: none were searched
+    FILE* out;                     // stream that the summary is printed to
 } rgSimulateSummary;
 
 // Warnings on stderr: anomalies, which mechanics does not explain.

@@ -108,6 +108,13 @@ void rgSimulateSummary_Print(const rgSimulateSummary* summary) {
             rgHistogram_Quantile(&stats->iterations, 0.95));
     fprintf(out, "converged    %.2f %% of the steps (%d unconverged), worst residual %.1e\n",
             100 * rgConvergedShare(stats), stats->unconverged, stats->residual);
+    if (summary->answers != NULL) {
+        const rgAnswerCounts* answers = summary->answers;
+        fprintf(out,
+                "answers      of %d steps with contacts, %d have other impulses, %d another motion "
+                "(at most %.3g m/s apart)\n",
+                answers->searched, answers->impulses, answers->motions, answers->velocity);
+    }
     if (stats->regularized > 0) {
         fprintf(out, "regularized  %d steps with squeezed contacts or open loops\n",
                 stats->regularized);
@@ -161,6 +168,15 @@ static void rgWriteSolves(rgJson* json, const rgSimulationStats* stats) {
     rgJson_Number(json, "residual_max", stats->residual);
 }
 
+static void rgWriteAnswers(rgJson* json, const rgAnswerCounts* answers) {
+    rgJson_BeginObject(json, "answers");
+    rgJson_Int(json, "searched_steps", answers->searched);
+    rgJson_Int(json, "steps_with_other_impulses", answers->impulses);
+    rgJson_Int(json, "steps_with_another_motion", answers->motions);
+    rgJson_Number(json, "velocity_apart_max", answers->velocity);
+    rgJson_EndObject(json);
+}
+
 static void rgWriteHealth(rgJson* json, const rgWorld* world) {
     rgHealth health = rgWorld_Health(world);
     static const char* const names[] = {"energy", "force", "depth"};
@@ -193,6 +209,9 @@ void rgSimulateSummary_PrintJson(const rgSimulateSummary* summary) {
     rgJson_Number(&json, "steps_per_second", rgRatio(stats->steps, stats->seconds));
     rgJson_Number(&json, "realtime_factor", rgRatio(time, stats->seconds));
     rgWriteSolves(&json, stats);
+    if (summary->answers != NULL) {
+        rgWriteAnswers(&json, summary->answers);
+    }
     rgJson_Number(&json, "penetration_max", stats->penetration);
     rgJson_Number(&json, "drift_max", stats->drift);
     rgJson_Number(&json, "kinetic_energy", kinetic);

@@ -255,6 +255,39 @@ RG_API double rgContactProblem_Residual(const rgContactProblem* problem, const d
 RG_API rgResult rgContactProblem_Velocity(const rgContactProblem* problem, const double* lambda,
                                           double* sigma);
 
+/// A search for further answers. Start from rgDefaultAnswerDef(), then set members.
+typedef struct rgAnswerDef {
+    int starts;            ///< of the search, beside zero impulses; every one costs two solves
+    double tolerance;      ///< on the judge's residual of every answer [-]
+    double apart;          ///< answers are other ones where, over the largest free velocity of the
+                           ///< island, velocities are further apart than this, or the velocities
+                           ///< that impulses make are [-]
+    uint64_t seed;         ///< of the starts
+    rgAllocator allocator; ///< zero means the C runtime
+    uint32_t cookie;       ///< set by the default function, checked by the search
+} rgAnswerDef;
+
+/// What a search found. Both flags false: no other answer from these starts, which is no proof.
+typedef struct rgAnswers {
+    int starts;          ///< tried
+    int count;           ///< answers that the judge accepts, with that of the given impulses; 0:
+                         ///< they lead to none
+    bool impulsesDiffer; ///< the contacts share their load in more than one way
+    bool motionDiffers;  ///< velocities differ: another motion, equally exact
+    double impulse;      ///< largest difference [N s]
+    double velocity;     ///< largest difference [m/s]
+    int block;           ///< where the farthest answer differs most; -1: there is none
+} rgAnswers;
+
+RG_API rgAnswerDef rgDefaultAnswerDef(void);
+
+/// Solve the problem to a tight tolerance from the given impulses, from zero, and from the impulses
+/// of the same contacts at other velocities, and compare the answers. other [n] gets the impulses
+/// of the farthest one, else those that the given ones lead to. See docs/theory/ncp.md.
+RG_API rgResult rgContactProblem_FindAnswers(const rgContactProblem* problem,
+                                             const rgAnswerDef* def, const double* lambda,
+                                             double* other, rgAnswers* answers);
+
 /// Euclidean projections of one block's rows, in place.
 RG_API void rgBlock_Project(const rgBlock* block, double* lambda);
 RG_API void rgBlock_ProjectDual(const rgBlock* block, double* sigma);

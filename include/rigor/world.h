@@ -305,6 +305,13 @@ RG_API rgHealth rgWorld_Health(const rgWorld* world);
 /// The constraint problem of the last step, in the velocity form, for study; a view until the next
 /// call.
 RG_API const rgContactProblem* rgWorld_Problem(const rgWorld* world, const double** lambda);
+/// Search for other answers of the last step (rgContactProblem_FindAnswers(); def may be NULL).
+/// impulses, or NULL, gets those of the farthest answer as rgWorld_SetImpulses() takes them: after
+/// rgWorld_SetState() to where the step began, the next step makes that motion. A block is that of
+/// the contact whose firstRow is rgWorld_Problem()->blocks[block].firstRow. The world does not
+/// change. One call takes as long as tens of steps.
+RG_API rgResult rgWorld_FindAnswers(const rgWorld* world, const rgAnswerDef* def, double* impulses,
+                                    rgAnswers* answers);
 RG_API size_t rgWorld_MemoryUse(const rgWorld* world); ///< bytes
 /// Steps since creation whose solve did not reach the tolerance; their best impulses were used.
 RG_API int rgWorld_UnconvergedSteps(const rgWorld* world);

@@ -844,6 +844,29 @@ class World(LiveArrays):
             made.lam = numbers(out[0], found.rowCount)
             return made
 
+    def find_answers(self, starts: int = 8, tolerance: float = 1e-9, apart: float = 1e-4,
+                     seed: int = 0) -> Record:
+        """Search for other answers of the last step: `motion_differs`, `impulses_differ`, how far apart.
+
+        `impulses` (contacts, 6) are those of the farthest answer, for set_impulses(). No other answer
+        from these starts is no proof. `contact` is where it differs most, or None."""
+        settings = lib.rgDefaultAnswerDef()
+        settings.starts, settings.tolerance = starts, tolerance
+        settings.apart, settings.seed = apart, seed
+        out, count = ffi.new("rgAnswers*"), ffi.new("int*")
+        with self._guard as world:
+            contacts = lib.rgWorld_Contacts(world, count)
+            impulses = np.zeros((count[0], 6))
+            check(lib.rgWorld_FindAnswers(world, ffi.new("rgAnswerDef*", settings), pointer(impulses), out),
+                  "starts from 0 on, and a tolerance above 0 and below apart")
+            block, place = out.block, None
+            if block >= 0:
+                row = lib.rgWorld_Problem(world, ffi.NULL).blocks[block].firstRow
+                place = next((i for i in range(count[0]) if contacts[i].firstRow == row), None)
+        found = read(out[0])
+        found.impulses, found.contact = impulses, place
+        return found
+
     @property
     def unconverged_steps(self) -> int:
         """Steps since creation whose solve did not reach the tolerance."""

@@ -526,6 +526,26 @@ def test_weight_on_a_floor_that_comes_last():
     np.testing.assert_allclose(contacts["force"][on_floor, 2].sum(), 2 * 9.81, rtol=1e-4)
 
 
+def test_a_cube_between_walls_falls_or_is_held():
+    """Walls that exactly touch a cube: a step that lets it fall has another motion, in which they hold it."""
+    box = '<geom type="box" size="0.1 0.1 0.1"'
+    world = rigor.World(rigor.parse(f"""<mujoco><worldbody>{box} pos="-0.2 0 1"/>{box} pos="0.2 0 1"/>
+        <body pos="0 0 1"><freejoint/>{box} mass="1"/></body></worldbody></mujoco>"""), dt=1e-3)
+    start = world.q.copy()
+    world.step()
+    assert world.v[2] == pytest.approx(-9.81e-3)
+    found = world.find_answers()
+    assert found.motion_differs and found.velocity == pytest.approx(9.81e-3)
+    assert found.contact is not None and found.impulses.shape == (8, 6)
+    world.q[:] = start
+    world.v[:] = 0
+    world.set_impulses(found.impulses)
+    world.step()
+    assert world.v[2] == pytest.approx(0, abs=1e-6)
+    with pytest.raises(rigor.ArgumentError, match="starts"):
+        world.find_answers(starts=-1)
+
+
 def test_a_step_starts_from_given_impulses(quadruped):
     world = rigor.World(quadruped, key="stand")
     world.step(500)

@@ -397,6 +397,21 @@ rgResult rgJudgeVelocity(const rgContactProblem* problem, const rgLayout* layout
     return result == rg_ok ? rgJudge_Velocity(&work, lambda, sigma, NULL) : result;
 }
 
+rgResult rgJudgeDiagonal(const rgContactProblem* problem, const rgLayout* layout, rgArena* arena,
+                         double* diagonal) {
+    rgJudgeWork work = {.problem = problem, .layout = layout, .arena = arena};
+    rgArenaMark mark = rgArena_Mark(arena);
+    double* zero = RG_TAKE(arena, double, problem->rowCount);
+    double* sigma = RG_TAKE(arena, double, problem->rowCount);
+    rgResult result = arena->failed ? rg_errorMemory : rgJudge_Prepare(&work);
+    if (result == rg_ok) {
+        memset(zero, 0, (size_t)problem->rowCount * sizeof(double));
+        result = rgJudge_Velocity(&work, zero, sigma, diagonal);
+    }
+    rgArena_Return(arena, mark);
+    return result;
+}
+
 rgResult rgContactProblem_Velocity(const rgContactProblem* problem, const double* lambda,
                                    double* sigma) {
     rgResult result = rgContactProblem_Check(problem, NULL);

@@ -43,6 +43,9 @@ static inline bool rgRowsAreAlike(const rgSparse* J, int row) {
            (a[n - 1] - a[0] == n - 1 || (memcmp(a, b, bytes) == 0 && memcmp(a, c, bytes) == 0));
 }
 
+// Search around the start also where zero impulses are an answer, which is taken otherwise.
+void rgContactSolver_KeepStarts(rgContactSolver* solver);
+
 struct rgLayout;
 
 // Judge with scratch from an arena (rgContactProblem_Judge makes its own). The layout is that of
@@ -55,6 +58,10 @@ rgResult rgJudge(const rgContactProblem* problem, const struct rgLayout* layout,
 // sigma = (G + R) lambda + g likewise.
 rgResult rgJudgeVelocity(const rgContactProblem* problem, const struct rgLayout* layout,
                          const double* lambda, rgArena* arena, double* sigma);
+
+// The diagonal of G likewise.
+rgResult rgJudgeDiagonal(const rgContactProblem* problem, const struct rgLayout* layout,
+                         rgArena* arena, double* diagonal);
 
 // Do the blocks cover the rows without gaps, each with numbers that make sense?
 rgResult rgCheckBlocks(int rowCount, int blockCount, const rgBlock* blocks,

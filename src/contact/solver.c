@@ -71,6 +71,7 @@ struct rgContactSolver {
     int historyCapacity;
     int* conflict; // blocks of the problem
     int conflictCapacity;
+    bool keepsStarts;
 };
 
 // One solve in progress, shared by the islands.
@@ -165,6 +166,10 @@ rgResult rgCreateContactSolver(const rgContactSolverDef* def, rgContactSolver** 
     }
     *solver = made;
     return rg_ok;
+}
+
+void rgContactSolver_KeepStarts(rgContactSolver* solver) {
+    solver->keepsStarts = true;
 }
 
 void rgDestroyContactSolver(rgContactSolver* solver) {
@@ -351,6 +356,7 @@ static rgResult rgSolveMembers(rgSolve* solve, int island, rgWorkspace* workspac
         .form = solver->def.form,
         .reference = solve->reference,
         .scaled = solver->def.method != rg_methodAdmm || solver->def.admm.scaling,
+        .keepsStart = solver->keepsStarts,
         .eliminate = solver->def.method == rg_methodAuto && rgModelSides(solver->def.model) == 0,
         .kernels = solver->kernels,
         .arena = &workspace->arena,

@@ -198,9 +198,10 @@ static double rgSystem_FindReference(const rgSystem* system, const rgSystemDef* 
     return reference > 0 ? reference : 1;
 }
 
-// c of ncp.14: the residual of zero impulses becomes about one.
-static double rgSystem_FindUnit(const rgSystem* system) {
-    double largest = 0;
+// c of ncp.14: the residual of zero impulses becomes about one. least: where they leave nothing
+// wrong [m/s].
+static double rgSystem_FindUnit(const rgSystem* system, double least) {
+    double largest = least;
     for (int i = 0; i < system->blockCount; ++i) {
         const rgSystemBlock* block = system->blocks + i;
         for (int k = 0; k < block->size; k = rgSystemBlock_NextError(block, k)) {
@@ -266,7 +267,7 @@ static rgResult rgSystem_Scale(rgSystem* system, const rgSystemDef* def) {
     }
     if (def->scaled) {
         rgSystem_FindScale(system);
-        system->velocityUnit = rgSystem_FindUnit(system);
+        system->velocityUnit = rgSystem_FindUnit(system, def->keepsStart ? reference : 0);
     }
     rgSystem_WeighRows(system, def, reference);
     if (def->scaled) {
@@ -331,7 +332,7 @@ rgResult rgBuildSystem(const rgSystemDef* def, rgSystem* system) {
     *system = (rgSystem){
         .model = def->model, .kernels = def->kernels, .tasks = def->tasks, .arena = def->arena};
     rgResult result = rgSystem_CollectBlocks(system, def);
-    if (result != rg_ok || rgSystem_IsTrivial(system)) {
+    if (result != rg_ok || (!def->keepsStart && rgSystem_IsTrivial(system))) {
         return result;
     }
     result = rgSystem_MakeForm(system, def);

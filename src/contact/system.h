@@ -111,6 +111,7 @@ typedef struct rgSystemDef {
     rgSystemForm form;
     bool scaled;      // false: the paper's units
     bool eliminate;   // compliant free rows, where G is a dense matrix
+    bool keepsStart;  // build it also where lambda = 0 solves the island
     double reference; // V of the judge is at least this [m/s]
     const rgKernels* kernels;
     rgTasks tasks;

@@ -53,6 +53,10 @@
 #define RG_SUBPROBLEM_REST_RATIO      0.1 // |F| left to the others / |F|; x3: the same. [piles]
 #define RG_SUBPROBLEM_TOLERANCE_RATIO 0.03 // |F| of those / |F|; x3, x10: more iterations. [piles]
 
+// Search for further answers (ncp.17-19).
+#define RG_ANSWER_START_TOLERANCE  1e-3 // residual [-] of its starts. [inh]
+#define RG_ANSWER_COMPLIANCE_RATIO 1e-2 // their compliance / G_ii; x10: 3 of 5 not found. [note]
+
 // Interior point (interior.md).
 #define RG_ROBUST_ITERATIONS        100  // of interior point, damped Newton, multipliers. [inh]
 #define RG_POINT_IMPULSE            0.3  // lambda_n of the first point [-]; 0.5: 28, not 20. [abl]

@@ -353,3 +353,41 @@ const rgContactProblem* rgWorld_Problem(const rgWorld* world, const double** lam
     world->readout->problem.delassus.mass.value = world->constraints.massValue;
     return &world->readout->problem;
 }
+
+// Impulses of all points, from those of the rows.
+static void rgWorld_CopyImpulses(const rgWorld* world, const double* lambda, double* impulses) {
+    const rgContactSet* contacts = &world->contacts;
+    int total = contacts->pointCount + contacts->inactiveCount;
+    memset(impulses, 0, 6 * (size_t)total * sizeof(double));
+    for (int i = 0, w = 0; i + w < total; impulses += 6) {
+        if (rgInactiveIsNext(contacts, i, w)) {
+            w += 1;
+        } else {
+            const rgContactPoint* point = &contacts->points[i++];
+            memcpy(impulses, lambda + point->firstRow, (size_t)point->rowCount * sizeof(double));
+        }
+    }
+}
+
+rgResult rgWorld_FindAnswers(const rgWorld* world, const rgAnswerDef* def, double* impulses,
+                             rgAnswers* answers) {
+    if (world == NULL || answers == NULL) {
+        return rg_errorArgument;
+    }
+    rgAnswerDef chosen = def != NULL ? *def : rgDefaultAnswerDef();
+    if (chosen.allocator.allocate == NULL) {
+        chosen.allocator = world->heap.allocator;
+    }
+    const rgContactProblem* problem = rgWorld_Problem(world, NULL);
+    double* other = rgAllocate(&chosen.allocator, (size_t)problem->rowCount + 1, sizeof(double));
+    if (other == NULL) {
+        return rg_errorMemory;
+    }
+    rgResult result = rgContactProblem_FindAnswers(problem, &chosen, world->constraints.rows.lambda,
+                                                   other, answers);
+    if (result == rg_ok && impulses != NULL) {
+        rgWorld_CopyImpulses(world, other, impulses);
+    }
+    rgRelease(&chosen.allocator, other);
+    return result;
+}

@@ -88,6 +88,23 @@ class Wall(Simulate):
 
 
 class Summary(Simulate):
+    def test_another_motion_is_found(self):
+        """A cube that exactly fits between two walls falls, or they hold it."""
+        box = '<geom type="box" size="0.1 0.1 0.1"'
+        wedge = self.write("wedge.xml", f"""<mujoco><worldbody>{box} name="left" pos="-0.2 0 1"/>
+            {box} pos="0.2 0 1"/><body name="cube" pos="0 0 1"><freejoint/>{box} mass="1"/></body>
+            </worldbody></mujoco>""")
+        done = run("simulate", wedge, "--dt", 1e-3, "--steps", 1, "--answers", "--json")
+        found = json.loads(done.stdout)["answers"]
+        self.assertEqual((found["searched_steps"], found["steps_with_another_motion"]), (1, 1))
+        self.assertAlmostEqual(found["velocity_apart_max"], 9.81e-3, delta=1e-6)
+        self.assertIn("the motion is not unique", done.stderr)
+        self.assertIn("and cube", done.stderr)
+        found = self.report(self.urdf, "--floating", "--ground", "--steps", 20, "--answers")["answers"]
+        self.assertEqual(found["steps_with_another_motion"], 0)
+        self.assertNotIn("answers", self.report(self.urdf, "--floating", "--steps", 1))
+        self.refused("--view", self.urdf, "--answers", "--view")
+
     def test_json(self):
         found = self.report("massratio", "--time", 0.1, "--seed", 3)
         self.assertLessEqual(FIELDS, set(found))

@@ -9,15 +9,15 @@
 
 enum { rg_mostColumns = 200, rg_mostSteps = 3 };
 
-typedef struct rgAnswers {
+typedef struct rgFuzzAnswers {
     rgModel* model;
     rgWorld* world;
     rgModelInfo info;
     void* start;
     size_t size;
-} rgAnswers;
+} rgFuzzAnswers;
 
-static void rgAnswers_Begin(rgAnswers* a) {
+static void rgAnswers_Begin(rgFuzzAnswers* a) {
     rgModelDef* def = NULL;
     rgWorldDef settings = rgDefaultWorldDef();
     rgLoadDef load = rgDefaultLoadDef();
@@ -48,7 +48,7 @@ static void rgNumbers(rgInput* in, double* x, int count) {
 }
 
 // The present state with some numbers changed: it is taken whole or not at all.
-static void rgSetState(rgAnswers* a, rgInput* in) {
+static void rgSetState(rgFuzzAnswers* a, rgInput* in) {
     double q[rg_mostColumns], v[rg_mostColumns];
     int nq, nv;
     memcpy(q, rgWorld_Positions(a->world, &nq), (size_t)a->info.qCount * sizeof(double));
@@ -77,7 +77,7 @@ static rgDerivativeDef rgMakeDerivative(rgInput* in, rgQuantity parameters[2]) {
     return def;
 }
 
-static void rgDifferentiate(rgAnswers* a, rgInput* in) {
+static void rgDifferentiate(rgFuzzAnswers* a, rgInput* in) {
     rgQuantity parameters[2];
     rgDerivativeDef def = rgMakeDerivative(in, parameters);
     rgDerivatives d;
@@ -109,7 +109,7 @@ static void rgDifferentiate(rgAnswers* a, rgInput* in) {
     }
 }
 
-static void rgTakeTape(rgAnswers* a, rgInput* in) {
+static void rgTakeTape(rgFuzzAnswers* a, rgInput* in) {
     rgTapeDef def = rgDefaultTapeDef();
     rgQuantity parameters[2];
     double controls[rg_mostSteps * rg_mostColumns], bar[rg_mostSteps * rg_mostColumns];
@@ -145,7 +145,7 @@ static void rgTakeTape(rgAnswers* a, rgInput* in) {
     rgDestroyTape(tape);
 }
 
-static void rgTakeImage(rgAnswers* a, rgInput* in) {
+static void rgTakeImage(rgFuzzAnswers* a, rgInput* in) {
     rgCameraDef def = rgDefaultCameraDef();
     rgCamera* camera = NULL;
     rgImage image;
@@ -176,9 +176,9 @@ static void rgTakeImage(rgAnswers* a, rgInput* in) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t count) {
-    static rgAnswers answers; // lives as long as the program
-    static void (*const calls[])(rgAnswers*, rgInput*) = {rgSetState, rgDifferentiate, rgTakeTape,
-                                                          rgTakeImage};
+    static rgFuzzAnswers answers; // lives as long as the program
+    static void (*const calls[])(rgFuzzAnswers*, rgInput*) = {rgSetState, rgDifferentiate,
+                                                              rgTakeTape, rgTakeImage};
     if (answers.world == NULL) {
         rgAnswers_Begin(&answers);
     }

@@ -325,6 +325,23 @@ static void test_start_of_the_search(void** state) {
     assert_int_equal(report.contact.status, rg_contactSolved);
     EXPECT_NEAR(rgWorld_BodyVelocity(scene.world, cube).linear.z, 0, 1e-6);
 
+    // The search finds either answer from the other one, and changes nothing.
+    for (int held = 1; held >= 0; --held) {
+        rgAnswers answers;
+        double found[8 * 6];
+        uint64_t hash = rgWorld_Hash(scene.world);
+        assert_int_equal(rgWorld_FindAnswers(scene.world, NULL, found, &answers), rg_ok);
+        assert_true(answers.motionDiffers && answers.block >= 0);
+        EXPECT_NEAR(answers.velocity, SCENE_G * dt, 1e-8);
+        assert_true(rgWorld_Hash(scene.world) == hash);
+        assert_int_equal(rgWorld_SetState(scene.world, start, NULL), rg_ok);
+        assert_int_equal(rgWorld_SetImpulses(scene.world, found, count), rg_ok);
+        SceneStep(&scene);
+        EXPECT_NEAR(rgWorld_BodyVelocity(scene.world, cube).linear.z, held ? -SCENE_G * dt : 0,
+                    1e-6);
+    }
+    assert_int_equal(rgWorld_FindAnswers(scene.world, NULL, NULL, NULL), rg_errorArgument);
+
     // All contacts of a step, and numbers.
     assert_int_equal(rgWorld_SetImpulses(scene.world, impulses, count - 1), rg_errorArgument);
     impulses[3] = NAN;
