@@ -63,6 +63,26 @@ static double rgActuatorInput(const rgState* state, const rgModel* model,
     return rgActivationAfter(state, model, actuator, def->early ? settings->dt : middle);
 }
 
+double rgActuatorInputSlope(const rgState* state, const rgModel* model, const rgSettings* settings,
+                            int actuator) {
+    const rgActuatorDef* def = &model->actuators[actuator];
+    double middle = settings->integrator == rg_integratorMidpoint ? 0.5 * settings->dt : 0;
+    double time = def->early ? settings->dt : middle;
+    double u = rgActuatorInput(state, model, settings, actuator);
+    bool cut = def->activation != rg_activationNone && def->hasActivationRange &&
+               !(u > def->activationLower && u < def->activationUpper);
+    switch (def->activation) {
+    case rg_activationNone:
+        return 1;
+    case rg_activationIntegrator:
+        return cut ? 0 : time;
+    case rg_activationFilter:
+        return cut ? 0 : def->timeConstant > 0 ? -expm1(-time / def->timeConstant) : time > 0;
+    default:
+        return 0;
+    }
+}
+
 // A value with its slopes.
 typedef struct rgSlope {
     double value, slope;

@@ -80,6 +80,7 @@ static void rgLinearization_SetArrays(const rgWorld* world, rgLinearization* l, 
     l->tree = rgCursor_AllocateNumbers(c, n, n);
     l->slip = rgCursor_AllocateNumbers(c, m, 1);
     l->mobility = rgCursor_AllocateNumbers(c, m, 1);
+    l->rateSlope = rgCursor_AllocateNumbers(c, m, 1);
     l->share = rgCursor_AllocateNumbers(c, n, 1);
     l->stiffnessShare = rgCursor_AllocateNumbers(c, n, 1);
     l->dampingShare = rgCursor_AllocateNumbers(c, n, 1);
@@ -101,6 +102,7 @@ static void rgLinearization_SetArrays(const rgWorld* world, rgLinearization* l, 
     most = most > 2 * p ? most : 2 * p;
     l->work = rgCursor_AllocateNumbers(c, most, width > 2 * most ? width : 2 * most);
     rgCursor_AllocateNumbers(c, most + width, 16); // likewise work
+    rgCursor_AllocateNumbers(c, n + (size_t)model->qCount, 1);
     for (int i = 0; i < 4; ++i) {
         l->bars[i] = rgCursor_AllocateNumbers(c, n, 1);
     }

@@ -120,6 +120,7 @@ typedef struct rgLinearization {
     double* stiffnessShare; // n: of the weights of springs, by k of free.2
     double* dampingShare;   // n: and by d
     double* mobility;       // m: slope of a row's law by its 1/m
+    double* rateSlope;      // m: by its rate at V
     double* work;           // scratch
     rgLinearSystem system;  // active rows
     double* inverse;        // of it, square
@@ -160,6 +161,8 @@ void rgLinearize_PushOut(const rgWorld* world, rgLinearization* l); // next -> t
 // Transposed: from gradients by what users see to those by v+, Q and q+.
 void rgLinearize_PullOut(const rgWorld* world, const rgLinearization* l, const double* qBar,
                          const double* vBar, double* nextBar, double* endBar, double* QBar);
+// q := from moved along a column in the tangent of step coordinates; others as they are.
+void rgMovePositions(const rgModel* model, const double* from, int column, double by, double* q);
 void rgLinearize_PullEnd(const rgWorld* world, const rgLinearization* l, const double* nextBar,
                          double* endBar, double* QBar);
 
@@ -181,6 +184,11 @@ double rgLinearize_ImplicitChange(const rgWorld* world, const rgLinearization* l
 // step_derivatives.9 Inverse of the change of momentum by the rate after the free motion.
 rgMat3 rgLinearize_SpinInverse(const rgWorld* world, const rgLink* link, rgVec3 after);
 void rgFlow_Fill(const rgModel* model, const rgDynamics* d, const double* v, rgFlow* flow);
+
+// linearize_arm.c: force, then rows and force again, of lever arms that vary
+void rgLinearize_ForceArms(rgWorld* world, rgLinearization* l);
+void rgLinearize_RowArms(rgWorld* world, rgLinearization* l);
+bool rgActuator_ArmVaries(const rgModel* model, int actuator);
 
 // linearize_fast.c: step_derivatives.23
 bool rgWorld_AnyTransported(const rgWorld* world);

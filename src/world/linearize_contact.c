@@ -192,18 +192,17 @@ void rgLinearize_FindPoints(rgWorld* world, rgLinearization* l) {
 
 // A side of a contact: what moves it, and velocities there.
 typedef struct rgSideView {
-    int link;   // 0: nothing moves it
-    rgVec3 arm; // from the reference of its tree
+    int link;    // 0: no column moves it
+    int carrier; // link that moves it without: 0: none
+    rgVec3 arm;  // from the reference of its tree
     double sign;
 } rgSideView;
 
 static rgSideView rgViewSide(const rgWorld* world, int collider, rgVec3 position, double sign) {
     int link = world->contacts.colliders[collider].link;
-    if (rgModel_IsKinematic(world->model, link)) {
-        return (rgSideView){0};
-    }
-    return (rgSideView){
-        link, rgSub(position, rgDynamics_LinkOrigin(world->kinematics.dynamics, link)), sign};
+    bool carried = rgModel_IsKinematic(world->model, link);
+    rgVec3 arm = rgSub(position, rgDynamics_LinkOrigin(world->kinematics.dynamics, link));
+    return (rgSideView){carried ? 0 : link, carried ? link : 0, arm, sign};
 }
 
 static int rgLastDof(const rgModel* model, int link) {
@@ -244,11 +243,12 @@ typedef struct rgRelative {
     rgVec3 linear, angular;
 } rgRelative;
 
-static rgRelative rgRelativeOf(const rgSideView sides[2], const rgSpatial* links) {
+static rgRelative rgRelativeOf(const rgSideView sides[2], const rgSpatial* links, bool carried) {
     rgRelative out = {{0, 0, 0}, {0, 0, 0}};
     for (int side = 0; side < 2; ++side) {
-        const rgSpatial* V = &links[sides[side].link];
-        if (sides[side].link > 0) {
+        int link = sides[side].link > 0 || !carried ? sides[side].link : sides[side].carrier;
+        const rgSpatial* V = &links[link];
+        if (link > 0) {
             out.linear =
                 rgAddScaled(out.linear, sides[side].sign, rgVelocityOf(V, sides[side].arm));
             out.angular = rgAddScaled(out.angular, sides[side].sign, V->angular);
@@ -392,7 +392,7 @@ void rgLinearize_ContactMotion(rgWorld* world, rgLinearization* l, int index, do
         if (scales[f] == 0) {
             continue;
         }
-        rgRelative now = rgRelativeOf(sides, flows[f]->links);
+        rgRelative now = rgRelativeOf(sides, flows[f]->links, f < 2);
         for (int k = 0; k < count; ++k) {
             int j = columns[k];
             rgPointChange change = rgPointChangeOf(l, point, of, j);

@@ -362,9 +362,11 @@ static bool rgControlIsClamped(const rgWorld* world, int actuator) {
 
 double rgActuatorGain(const rgWorld* world, int actuator) {
     const rgActuatorDef* def = &world->model->actuators[actuator];
-    bool constant =
-        def->activation == rg_activationNone && !world->transmission.actuators[actuator].varies;
-    return constant && !rgControlIsClamped(world, actuator) ? def->gain : 0;
+    bool constant = !world->transmission.actuators[actuator].varies;
+    return constant && !rgControlIsClamped(world, actuator)
+               ? def->gain *
+                     rgActuatorInputSlope(&world->state, world->model, &world->settings, actuator)
+               : 0;
 }
 
 // Derivative of an actuator's command by its control.
@@ -375,8 +377,12 @@ double rgLinearize_ControlGain(const rgWorld* world, rgLinearization* l, int act
     }
     double c = world->state.control[actuator];
     l->betweenModes += def->hasControlRange && (c == def->controlLower || c == def->controlUpper);
-    if (def->activation != rg_activationNone || world->transmission.actuators[actuator].varies) {
-        rgLinearization_Freeze(l, "controls of actuators with activation or varying gains");
+    if (world->transmission.actuators[actuator].varies) {
+        rgLinearization_Freeze(l, "gains that vary");
+    } else if (def->activation == rg_activationMuscle) {
+        rgLinearization_Freeze(l, "activations of muscles");
+    } else if (def->activation != rg_activationNone && l->trendFirst >= 0) {
+        rgLinearization_Freeze(l, "activations from step to step");
     }
     return rgActuatorGain(world, actuator);
 }
@@ -417,10 +423,8 @@ static void rgAddDrives(rgWorld* world, rgLinearization* l, double* asked) {
                           (drive->command > drive->lower && drive->command < drive->upper);
             if (pass == 1) {
                 gain = inside && l->controlFirst >= 0 ? rgLinearize_ControlGain(world, l, a) : 0;
-                int tendon = model->actuators[a].tendon.index1 - 1;
-                if (drive->varies || model->actuators[a].frame.index1 > 0 ||
-                    (tendon >= 0 && model->tendons[tendon].pointCount > 0)) {
-                    rgLinearization_Freeze(l, "lever arms of actuators");
+                if (drive->varies) {
+                    rgLinearization_Freeze(l, "gains that vary");
                 }
             }
             int count =
@@ -814,6 +818,7 @@ rgResult rgLinearize_Free(rgWorld* world, rgLinearization* l) {
     rgAddDrives(world, l, asked);
     rgAddForces(world, l, asked);
     rgAddBodyWrenches(world, l);
+    rgLinearize_ForceArms(world, l);
     rgFillBase(world, l);
     rgResult result = rgLinearize_Fast(world, l);
     if (result != rg_ok) {

@@ -218,17 +218,8 @@ static void rgAddLaw(const rgWorld* world, rgLinearization* l, int row, rgLawSlo
         out[l->n + rows->column[k]] += slope.rate * rows->value[k];
     }
     l->mobility[row] += slope.mobility;
+    l->rateSlope[row] += slope.rate;
     rgAddMobility(world, l, row, slope.mobility, out);
-}
-
-static bool rgIsWayOf(const rgModel* model, const rgRowSource* source) {
-    int tendon = -1;
-    if (source->kind == rg_constraintTendon) {
-        tendon = source->index;
-    } else if (source->kind == rg_constraintActuator) {
-        tendon = model->actuators[source->index].tendon.index1 - 1;
-    }
-    return tendon >= 0 && model->tendons[tendon].pointCount > 0;
 }
 
 static void rgLinearizeLimit(const rgWorld* world, rgLinearization* l, int row) {
@@ -248,7 +239,6 @@ static void rgLinearizeLimit(const rgWorld* world, rgLinearization* l, int row) 
 
 static void rgLinearizeActuator(rgWorld* world, rgLinearization* l, int row, int actuator) {
     const rgActuator* drive = &world->transmission.actuators[actuator];
-    const rgActuatorDef* def = &world->model->actuators[actuator];
     rgSoftness gains = {drive->stiffness, drive->damping};
     double byCommand;
     rgLawSlope slope =
@@ -256,12 +246,6 @@ static void rgLinearizeActuator(rgWorld* world, rgLinearization* l, int row, int
     rgAddLaw(world, l, row, slope);
     if (drive->varies) {
         rgLinearization_Freeze(l, "gains that vary");
-    }
-    bool turns =
-        def->frame.index1 > 0 ||
-        (def->joint.index1 > 0 && world->model->jointRanges[def->joint.index1 - 1].vCount > 1);
-    if (turns) {
-        rgLinearization_Freeze(l, "lever arms of actuators");
     }
     if (l->controlFirst >= 0) {
         double gain = rgLinearize_ControlGain(world, l, actuator);
@@ -424,6 +408,40 @@ static void rgTurnPredicted(const rgWorld* world, const rgLinearization* l, cons
     }
 }
 
+// The same of a free body, which spins on at the rate that is foreseen: gain = R (r x (exp(H r) a -
+// a)), r = w + 2 t, H half of the step.
+static void rgAddFreeGain(rgWorld* world, rgLinearization* l, const rgLoopRows* loop, int link,
+                          rgVec3 arm, double sign) {
+    const rgLink* body = &world->model->links[link];
+    const rgRot* R = &world->kinematics.dynamics->poses[link].r;
+    const double *v = world->kinematics.v + body->v + 3,
+                 *t = world->kinematics.predictor + body->v + 3;
+    double half = 0.5 * world->settings.dt, *out = rgRowOf(l, l->rows, loop->first);
+    rgVec3 trend = rgVec(t[0], t[1], t[2]), none = rgVec(0, 0, 0);
+    rgVec3 rate = rgAddScaled(rgVec(v[0], v[1], v[2]), 2, trend);
+    rgVec3 a = rgSub(rgRot_ApplyBack(R, arm), body->center);
+    rgQuat turn = rgQuatFromRotationVector(rgScale(half, rate));
+    rgMat3 J = rgRotationJacobian(rgScale(half, rate));
+    rgVec3 moved = rgSub(rgRotate(turn, a), a), gain = rgCross(rate, moved);
+    for (int k = 0; k < 3; ++k) {
+        rgVec3 e = rgVec(k == 0, k == 1, k == 2), column = rgVec(J.m[k], J.m[3 + k], J.m[6 + k]);
+        rgVec3 swung = rgRotate(turn, rgCross(rgScale(half, column), a));
+        rgVec3 byRate = rgRot_Apply(R, rgAdd(rgCross(e, moved), rgCross(rate, swung)));
+        int at = body->v + 3 + k;
+        rgAddToLoop(world, loop, sign, byRate, none, out + l->n + at, l->width);
+        if (l->trendFirst >= 0) {
+            rgAddToLoop(world, loop, 2 * sign, byRate, none, out + l->trendFirst + at, l->width);
+        }
+        rgAddToLoop(world, loop, sign, rgRot_Apply(R, rgCross(e, gain)), none, out + at, l->width);
+        // t in axes of the body turns: t x e, along which byRate is a sum of columns
+        rgVec3 turned = rgScale(2, rgCross(trend, e));
+        rgVec3 spun = rgMat3_Multiply(&J, rgScale(half, turned));
+        rgVec3 change =
+            rgAdd(rgCross(turned, moved), rgCross(rate, rgRotate(turn, rgCross(spun, a))));
+        rgAddToLoop(world, loop, sign, rgRot_Apply(R, change), none, out + at, l->width);
+    }
+}
+
 // step_derivatives.16 gamma of a rigid loop: what its velocity gains until the end of the step.
 static void rgAddLoopGain(rgWorld* world, rgLinearization* l, const rgLoopRows* loop) {
     const rgRowSource* source = &world->constraints.rows.sources[loop->first];
@@ -437,11 +455,15 @@ static void rgAddLoopGain(rgWorld* world, rgLinearization* l, const rgLoopRows* 
         if (link == 0 || tree < 0) {
             continue;
         }
-        if (l->laws[tree] != rg_treeMiddle) {
-            rgLinearization_Freeze(l, "loops of free bodies and of trees that turn fast");
+        rgVec3 arm = rgDynamics_PlacePoint(world->kinematics.dynamics, &places[side]);
+        if (l->laws[tree] == rg_treeFree) {
+            rgAddFreeGain(world, l, loop, link, arm, side == 0 ? -1 : 1);
             continue;
         }
-        rgVec3 arm = rgDynamics_PlacePoint(world->kinematics.dynamics, &places[side]);
+        if (l->laws[tree] != rg_treeMiddle) {
+            rgLinearization_Freeze(l, "loops of trees that turn fast");
+            continue;
+        }
         double sign = side == 0 ? -half : half;
         int last = model->links[link].v + model->links[link].vCount - 1;
         for (int j = last; j >= 0; j = model->dofs[j].parent) {
@@ -489,9 +511,6 @@ static void rgLinearizeRow(rgWorld* world, rgLinearization* l, int row) {
     const rgRowSource* source = &world->constraints.rows.sources[row];
     const rgEqualityDef* def =
         source->kind == rg_constraintEquality ? &world->model->equalities[source->index] : NULL;
-    if (rgIsWayOf(world->model, source) && world->constraints.rows.lambda[row] != 0) {
-        rgLinearization_Freeze(l, "moment arms of tendons along paths");
-    }
     switch ((rgConstraintKind)source->kind) {
     case rg_constraintLimit:
         rgLinearizeLimit(world, l, row);
@@ -589,11 +608,8 @@ static void rgFreezeContact(const rgWorld* world, rgLinearization* l, const rgCo
     if (material->transitionSpeed > 0) {
         rgLinearization_Freeze(l, "friction that depends on speed");
     }
-    int a = world->contacts.colliders[point->colliderA].link;
-    int b = world->contacts.colliders[point->colliderB].link;
-    if (rgModel_IsKinematic(world->model, a) || rgModel_IsKinematic(world->model, b) ||
-        world->constraints.hasBelts) {
-        rgLinearization_Freeze(l, "motion of kinematic bodies and belts");
+    if (world->constraints.hasBelts) {
+        rgLinearization_Freeze(l, "motion of belts");
     }
 }
 
@@ -610,6 +626,7 @@ void rgLinearize_Rows(rgWorld* world, rgLinearization* l) {
     memset(l->rows, 0, (size_t)l->m * (size_t)l->width * sizeof(double));
     memset(l->turning, 0, (size_t)l->m * (size_t)l->n * sizeof(double));
     memset(l->mobility, 0, (size_t)l->m * sizeof(double));
+    memset(l->rateSlope, 0, (size_t)l->m * sizeof(double));
     const rgDynamics* d = world->kinematics.dynamics;
     rgFlow_Fill(world->model, d, d->v, &l->flows[2]); // where biases are taken
     for (int r = 0; r < rows->rowCount; ++r) {
@@ -636,4 +653,5 @@ void rgLinearize_Rows(rgWorld* world, rgLinearization* l) {
         rgAddLaw(world, l, point->firstRow + 2, slope);
     }
     rgLinearize_FastRows(world, l);
+    rgLinearize_RowArms(world, l);
 }

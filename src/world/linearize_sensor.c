@@ -72,24 +72,6 @@ static void rgCopyReadings(rgWorld* world, const rgLinearization* l, const rgRea
 
 // ---- changes along a column
 
-// x of a column in the tangent of step coordinates, added to Q.
-static void rgMovePositions(const rgModel* model, const double* from, int column, double by,
-                            double* q) {
-    const rgLink* link = &model->links[model->dofs[column].link];
-    int k = column - link->v, turn = link->vCount - 3;
-    double* out = q + link->q;
-    if (link->vCount == 1 || k < turn) {
-        out[k] = from[link->q + k] + by;
-        return;
-    }
-    const double* quat = from + link->q + turn;
-    rgVec3 axis = rgVec(k == turn, k == turn + 1, k == turn + 2);
-    rgQuat next = rgQuatNormalize(rgQuatMultiply((rgQuat){quat[0], quat[1], quat[2], quat[3]},
-                                                 rgQuatFromRotationVector(rgScale(by, axis))));
-    out += turn;
-    out[0] = next.w, out[1] = next.x, out[2] = next.y, out[3] = next.z;
-}
-
 // Adds h times a column of the velocity whose accelerations sensors see: V + t, or the mean.
 static void rgMoveMiddle(const rgWorld* world, const rgLinearization* l, int column, double h) {
     const rgModel* model = world->model;

@@ -309,3 +309,19 @@ void rgLinearize_PullEnd(const rgWorld* world, const rgLinearization* l, const d
         rgAddBlock(k, l->maps[i].endQ, true, nextBar + v, QBar + v);
     }
 }
+
+void rgMovePositions(const rgModel* model, const double* from, int column, double by, double* q) {
+    const rgLink* link = &model->links[model->dofs[column].link];
+    int k = column - link->v, turn = link->vCount - 3;
+    double* out = q + link->q;
+    if (link->vCount == 1 || k < turn) {
+        out[k] = from[link->q + k] + by;
+        return;
+    }
+    const double* quat = from + link->q + turn;
+    rgVec3 axis = rgVec(k == turn, k == turn + 1, k == turn + 2);
+    rgQuat next = rgQuatNormalize(rgQuatMultiply((rgQuat){quat[0], quat[1], quat[2], quat[3]},
+                                                 rgQuatFromRotationVector(rgScale(by, axis))));
+    out += turn;
+    out[0] = next.w, out[1] = next.x, out[2] = next.y, out[3] = next.z;
+}

@@ -51,5 +51,9 @@ bool rgTransmission_Create(rgTransmission* transmission, rgHeap* heap, const rgM
 void rgTransmission_Plan(rgTransmission* transmission, const rgModel* model);
 // Positions, inputs and gains of actuators in the step.
 void rgWorld_PlaceActuators(rgWorld* world);
+// Derivative of an actuator's input where the step is computed by its control, of laws that are
+// linear.
+double rgActuatorInputSlope(const rgState* state, const rgModel* model, const rgSettings* settings,
+                            int actuator);
 // Activations after the step.
 void rgState_CommitActivations(rgState* state, const rgModel* model, double dt);

@@ -103,6 +103,7 @@
 #define RG_SIDE_FORCE         2e-2 // [N], [N m], of controls the same. [inh]
 #define RG_SIDE_EDGE          0.01 // of edges, there. [inh]
 #define RG_POINT_STEP         1e-5 // [m], [rad] of differences of contact points. [inh]
+#define RG_ARM_STEP           1e-5 // [m], [rad] of differences of lever arms. [inh]
 #define RG_PART_STEP          1e-5 // [m], [rad], [m/s] of differences of parts of a step. [inh]
 #define RG_PART_FORCE_STEP    1e-3 // [N], [N m], of controls the same. [inh]
 #define RG_READ_STEP          1e-5 // [m], [rad], [m/s] of differences of readings. [inh]

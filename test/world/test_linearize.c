@@ -110,6 +110,37 @@ static const char rgLying[] =
     "<geom type='capsule' fromto='-0.2 0 0 0.2 0 0' size='0.05' mass='1' friction='0'/></body>"
     "</worldbody></mujoco>";
 
+// Two bodies and the world in a chain of points and a weld.
+static const char rgLinked[] =
+    "<mujoco><option timestep='0.001'/><worldbody>"
+    "<body name='A' pos='0 0 1'><freejoint/><inertial pos='0.02 0.01 0' mass='1' "
+    "diaginertia='0.01 0.02 0.027'/></body>"
+    "<body name='B' pos='0.3 0 1'><freejoint/><inertial pos='0 0 0' mass='0.7' "
+    "diaginertia='0.02 0.01 0.025'/></body>"
+    "<body name='C' pos='0.5 0 1'><freejoint/><inertial pos='0 0 0' mass='0.4' "
+    "diaginertia='0.02 0.01 0.02'/></body></worldbody><equality>"
+    "<connect body1='A' anchor='0 0 0.2'/><connect body1='A' body2='B' anchor='0.15 0 0'/>"
+    "<weld body1='B' body2='C'/></equality></mujoco>";
+
+// Tendons along points, with a spring, a motor and a servo; forces on sites.
+static const char rgArms[] =
+    "<mujoco><compiler angle='radian'/><option timestep='0.001'/><worldbody>"
+    "<site name='root' pos='0.1 0.05 2.2'/>"
+    "<body pos='0 0 2'><joint name='a' axis='0 1 0' damping='0.1'/>"
+    "<geom type='capsule' size='0.03' fromto='0 0 0 0.4 0 0' mass='1'/>"
+    "<site name='middle' pos='0.2 0.03 0.06'/>"
+    "<body pos='0.4 0 0'><joint name='b' type='ball' damping='0.02'/>"
+    "<geom type='capsule' size='0.03' fromto='0 0 0 0.3 0.1 0' mass='0.5'/>"
+    "<site name='end' pos='0.25 0.05 0.05'/></body></body>"
+    "<body pos='0 2 2'><freejoint/><geom type='box' size='0.1 0.2 0.05' mass='1'/>"
+    "<site name='nozzle' pos='0.1 0.1 0' euler='0.1 0.2 0.3'/></body></worldbody>"
+    "<tendon><spatial name='long' stiffness='40' damping='0.5' springlength='0.3'>"
+    "<site site='root'/><site site='middle'/><site site='end'/></spatial>"
+    "<spatial name='short'><site site='root'/><site site='end'/></spatial></tendon>"
+    "<actuator><motor tendon='short' gear='2'/><position tendon='short' kp='30' kv='1'/>"
+    "<motor site='nozzle' gear='0 0 3 0 0 0.5'/><position site='end' refsite='root' kp='20' kv='1' "
+    "gear='1 0 0 0 0 0'/></actuator></mujoco>";
+
 typedef struct rgStudy {
     const char* text;
     const char* name;
@@ -324,6 +355,8 @@ STUDY(test_fast_leg, rgLeg, "fast leg", 15, .steps = 150, .least = 10, .incremen
 STUDY(test_fast_coupled, rgCoupled, "fast coupled", 40, .steps = 60, .least = 5, .increment = 1e-5,
       .positions = 1e-3, .velocities = 1e-4)
 STUDY(test_fast_loops, rgLoops, "fast loops", 40, .steps = 40, .least = 3, .increment = 1e-5)
+STUDY(test_linked, rgLinked, "linked", 3, .steps = 60, .least = 5, .byTrend = 1e-4)
+STUDY(test_arms, rgArms, "arms", 2, .steps = 60, .least = 10, .increment = 1e-5)
 STUDY(test_tops, rgTops, "tops", 20, .steps = 60, .least = 10)
 STUDY(test_cube, rgCube, "cube", 2, .steps = 200, .least = 10)
 STUDY(test_cube_rebounds, rgCube, "cube that rebounds", 3, .steps = 200, .least = 10,
@@ -499,6 +532,79 @@ static void test_lying_capsule(void** state) {
     assert_true(rgApart(v[1], v[2], 6, 6, 0, 6) < 1e-6);
     // Gaps of the two ends change along normals that are a little apart: 2e-4.
     EXPECT_NEAR(rgApart(v[0], v[1], 6, 6, 0, 6), 0, 1e-3);
+    rgDestroyWorld(world);
+    rgDestroyModel(model);
+}
+
+// ---- a body that is carried around
+
+// A box on a plate that moves and turns, faster than friction carries it.
+static void test_carried(void** state) {
+    (void)state;
+    rgStudy study = {.text = "<mujoco><option timestep='0.001'/><worldbody>"
+                             "<body name='plate' mocap='true' pos='0 0 1'>"
+                             "<geom type='box' size='1 1 0.1' friction='0.4'/></body>"
+                             "<body pos='0.3 0.1 1.2'><freejoint/>"
+                             "<geom type='box' size='0.1 0.1 0.1' mass='1' friction='0.4'/></body>"
+                             "</worldbody></mujoco>",
+                     .name = "carried",
+                     .stiffness = 2e4,
+                     .speed = 0.3,
+                     .increment = 1e-5};
+    rgModel* model = NULL;
+    rgWorld* world = rgOpen(&study, &model);
+    double byTrend = 0;
+    int smooth = 0;
+    rgStart(world, &study, 2);
+    rgSpatial velocity = {{0.5, 0.2, 0.3}, {0.4, 0.3, 6}};
+    assert_int_equal(rgWorld_SetBodyVelocity(world, (rgBodyId){1}, velocity), rg_ok);
+    for (int i = 0; i < 150; ++i) {
+        smooth += i % 7 == 3 && rgCompare(world, &study, i, &byTrend);
+        assert_int_equal(rgWorld_Step(world, NULL), rg_ok);
+    }
+    if (getenv("RIGOR_SHOW") != NULL) {
+        print_message("carried: %d smooth\n", smooth);
+    }
+    assert_true(smooth > 2);
+    rgDestroyWorld(world);
+    rgDestroyModel(model);
+}
+
+// ---- controls through activations, as far as they act within the step
+
+static void test_activations(void** state) {
+    (void)state;
+    rgStudy study = {
+        .text =
+            "<mujoco><option timestep='0.001'/><worldbody><body pos='0 0 2'><joint name='a' "
+            "axis='0 1 0'/><geom type='capsule' size='0.03' fromto='0 0 0 0.4 0 0' "
+            "mass='1'/></body>"
+            "</worldbody><actuator><general joint='a' dyntype='filter' dynprm='0.01' gainprm='2'/>"
+            "<general joint='a' dyntype='integrator' gainprm='30'/>"
+            "<general joint='a' dyntype='integrator' actearly='true' "
+            "gainprm='7'/></actuator></mujoco>",
+        .name = "activations",
+        .speed = 1};
+    rgModel* model = NULL;
+    rgWorld* world = rgOpen(&study, &model);
+    rgDerivativeDef def = rgDefaultDerivativeDef();
+    rgDerivatives d;
+    double own[3], inertia = 4.0 / 75; // about
+    rgStart(world, &study, 1);
+    assert_int_equal(rgWorld_Step(world, NULL), rg_ok);
+    assert_int_equal(rgWorld_Derivatives(world, &def, &d), rg_ok);
+    assert_int_equal(d.frozen, 0);
+    memcpy(own, d.nextV + d.controlColumn, sizeof(own));
+    double unit = own[2] / (7 * 1e-3); // dt/I
+    EXPECT_NEAR(unit * inertia, 1e-3, 1e-4);
+    EXPECT_NEAR(own[0], 2 * unit * -expm1(-0.05), 1e-12);
+    EXPECT_NEAR(own[1], 30 * unit * 0.5e-3, 1e-12);
+    def.differences = true;
+    def.increment = 1e-3;
+    assert_int_equal(rgWorld_Derivatives(world, &def, &d), rg_ok);
+    for (int k = 0; k < 3; ++k) {
+        EXPECT_NEAR(own[k], d.nextV[d.controlColumn + k], 1e-11);
+    }
     rgDestroyWorld(world);
     rgDestroyModel(model);
 }
@@ -992,6 +1098,8 @@ int main(void) {
         cmocka_unit_test(test_fast_leg),
         cmocka_unit_test(test_fast_coupled),
         cmocka_unit_test(test_fast_loops),
+        cmocka_unit_test(test_linked),
+        cmocka_unit_test(test_arms),
         cmocka_unit_test(test_tops),
         cmocka_unit_test(test_cube),
         cmocka_unit_test(test_cube_rebounds),
@@ -1005,6 +1113,8 @@ int main(void) {
         cmocka_unit_test(test_leaning_box),
         cmocka_unit_test(test_sensors),
         cmocka_unit_test(test_lying_capsule),
+        cmocka_unit_test(test_activations),
+        cmocka_unit_test(test_carried),
         cmocka_unit_test(test_directions),
         cmocka_unit_test(test_adjoint),
         cmocka_unit_test(test_smoothed_ball),
