@@ -42,7 +42,7 @@ RG_API int rgVersion(void);
 /// (RG_VERSION).
 RG_API rgResult rgCheckVersion(int headerVersion);
 
-/// Where objects take their memory. A zero-initialized allocator is the C runtime.
+/// Source of the memory of objects. A zero-initialized allocator is the C runtime.
 typedef struct rgAllocator {
     void* (*allocate)(size_t bytes, size_t alignment, void* context);
     void (*release)(void* memory, void* context); ///< NULL memory is allowed

@@ -20,7 +20,7 @@ typedef struct rgBatchDef {
     uint32_t cookie;
 } rgBatchDef;
 
-/// Some of the worlds: those with on[i] != 0. Where a mask is asked for, NULL means all.
+/// Some of the worlds: those with on[i] != 0. As an argument, NULL means all.
 typedef struct rgWorldMask {
     const uint8_t* on;
     int count; ///< must be N

@@ -40,7 +40,7 @@ RG_API double rgGeometry_BoundingRadius(const rgGeometry* geometry);
 /// Least width [m]: of hulls the least across a face; infinite for planes, height fields, meshes.
 RG_API double rgGeometry_Width(const rgGeometry* geometry);
 /// Triangles of a mesh whose piece has a border. They meet shapes on their front only, on which
-/// their corners run counter-clockwise; what comes from behind passes.
+/// their corners run counter-clockwise; shapes from behind pass through.
 RG_API int rgGeometry_OpenTriangleCount(const rgGeometry* geometry);
 /// Box around the geometry at a pose.
 RG_API rgBox rgGeometry_Box(const rgGeometry* geometry, rgPose pose);
@@ -143,7 +143,7 @@ typedef struct rgProximity {
 RG_API rgResult rgDistance(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPose poseB,
                            rgPairCache* cache, rgProximity* proximity);
 
-/// Whether two shapes share a point. False for two surfaces.
+/// True if two shapes share a point. False for two surfaces.
 RG_API bool rgOverlap(const rgGeometry* a, rgPose poseA, const rgGeometry* b, rgPose poseB);
 
 typedef struct rgRay {
@@ -192,7 +192,7 @@ typedef struct rgBroadphaseDef {
     uint32_t cookie;
 } rgBroadphaseDef;
 
-/// Whether two proxies may meet; asked when one of them leaves its fat box. A pure function.
+/// True if two proxies may collide; called when one leaves its fat box. A pure function.
 typedef bool rgPairFilterFcn(int proxyA, int proxyB, void* context);
 
 typedef struct rgProxyPair {

@@ -39,10 +39,10 @@ typedef enum rgDelassusKind {
     rg_delassusVelocity, ///< G = jacobian mass^-1 jacobian', never formed unless that is cheaper
 } rgDelassusKind;
 
-/// G, symmetric positive semidefinite, in one of three forms. Borrowed. In velocity form, whoever
-/// has a factor of the mass matrix may bring W = J L^-T (M = L L', or any other root of M), and say
-/// which velocities M couples; else both are found from mass and jacobian. Solvers work with W; the
-/// judge believes M and J, and W only where M has no values.
+/// G, symmetric positive semidefinite, in one of three forms. Borrowed. In velocity form, a
+/// caller with a factor of the mass matrix may supply W = J L^-T (M = L L', or any other root of M)
+/// and the groups of velocities that M couples; else both are computed from mass and jacobian.
+/// Solvers use W; the judge uses M and J, and W only if M has no values.
 typedef struct rgDelassus {
     rgDelassusKind kind;
     const double* matrix;   ///< dense, n x n

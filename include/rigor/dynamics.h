@@ -30,10 +30,10 @@ typedef struct rgEnergy {
     double spring;    ///< in springs of joints and tendons [J]
 } rgEnergy;
 
-/// Workspace of one thread for one model. Set positions or a state, then ask; intermediate
-/// results that several questions need are computed once. No call but create allocates. Arrays have
-/// the model's vCount entries unless said otherwise, and matrices are stored row by row. The model
-/// must outlive it.
+/// Workspace of one thread for one model. Set positions or a state, then call functions;
+/// shared intermediate results are computed once. No call but create allocates. Arrays have the
+/// model's vCount entries unless said otherwise, and matrices are stored row by row. The model must
+/// outlive it.
 typedef struct rgDynamics rgDynamics;
 
 /// Gravity is the model's own if it has one, else 9.81 m/s^2 along -z.
@@ -49,8 +49,8 @@ RG_API void rgDynamics_SetState(rgDynamics* dynamics, const double* q, const dou
 /// Accelerations of all bodies for the rate a of v; only rgDynamics_FrameAcceleration() needs it.
 RG_API void rgDynamics_SetAccelerations(rgDynamics* dynamics, const double* a);
 
-/// Where a kinematic body, or one fixed to it, is and how it moves (body origin, world axes), from
-/// the next call with positions on; before, it stands where its definition says.
+/// Set pose and velocity of a kinematic body, or of one fixed to it (body origin, world axes), from
+/// the next call with positions on; before, it rests at the pose of its definition.
 /// rg_errorUnsupported for other bodies.
 RG_API rgResult rgDynamics_SetBodyMotion(rgDynamics* dynamics, rgBodyId body, rgPose pose,
                                          rgSpatial velocity, rgSpatial acceleration);

@@ -104,10 +104,10 @@ typedef struct rgIdentifyDef {
                           ///< samples, together with the parameters
     int generations;      ///< of the search; 0: none. 40
     int population;       ///< candidates of each; 0: 4 + 3 ln of the number of parameters, even
-    int searchMotions;    ///< motions that the search looks at, spread over all; 0: all. 64
+    int searchMotions;    ///< motions of the search, spread over all; 0: all. 64
     double searchStep;    ///< first step, in units of the bounds' width; 0.2
-    int refinements;      ///< steps of Gauss and Newton, at most; 8. Where there are more than
-                          ///< searchMotions, so many with these and a third with all
+    int refinements;      ///< steps of Gauss and Newton, at most; 8. With more motions
+                          ///< than searchMotions, so many with these and a third with all
     rgIdentifySlopes slopes;
     double differenceStep; ///< of the differences, in units of the bounds' width; 0.02. A quarter
                            ///< of it, twice, where that leads no further

@@ -4,7 +4,7 @@
 #include "rigor/dynamics.h"
 #include "rigor/world.h"
 
-/// Where the impulses start. Rigid contacts leave them open, and then the answer depends on it.
+/// Start of the impulses. Rigid contacts leave them open; the result then depends on the start.
 typedef enum rgInverseStart {
     rg_startZero,  ///< no impulses
     rg_startLast,  ///< impulses of the last step
@@ -79,7 +79,7 @@ typedef struct rgInverseResult {
     double missingForce;      ///< [N]
     double missingTorque;     ///< [N m]
     double effortExcess;      ///< by how much a joint's effort limit would cut the force [N, N m]
-    rgContactReport feasible; ///< of the least-squares problem; unsolved unless asked for
+    rgContactReport feasible; ///< of the least-squares problem; unsolved unless requested
     double seconds;
 } rgInverseResult;
 

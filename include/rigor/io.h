@@ -19,8 +19,8 @@ typedef enum rgMeshUse {
     rg_meshesNone,      ///< dynamics without geometry: no mesh file is opened
 } rgMeshUse;
 
-/// Treatment of pairs of bodies of one robot whose shapes overlap where it starts
-/// (rgModel_StartConfiguration()), neighbours apart, which never collide. One note tells their
+/// Treatment of pairs of bodies of one robot whose shapes overlap at the start
+/// (rgModel_StartConfiguration()), except neighbours, which never collide. One note has their
 /// number; rgModelDef_ExcludedPairs() lists those that are ignored.
 typedef enum rgSelfOverlap {
     rg_selfOverlapFromFile, ///< URDF, SDF: they are ignored. MJCF: they collide unless it excludes
@@ -45,12 +45,12 @@ typedef struct rgLoadDef {
     const char* cacheFolder; ///< where such parts are kept; NULL: $XDG_CACHE_HOME/rigor, else
                              ///< ~/.cache/rigor, unless ignoreEnvironment; "": nowhere
     /// Called before a mesh is split into convex parts that the cache does not hold, which may take
-    /// seconds; NULL: nobody is told.
+    /// seconds; NULL: no call.
     void (*onSplit)(void* context, int triangleCount);
     void* onSplitContext;
     double sheetThickness; ///< URDF, SDF, mesh files: triangles of fixed bodies that have a border
                            ///< become closed sheets of this thickness [m], which stop bodies on
-                           ///< both sides; 0: they stop what comes from the side that they face
+                           ///< both sides; 0: they stop bodies only on the side that they face
     bool strict;           ///< warnings are errors
     bool fileContact;    ///< MJCF: solref and solimp, where written, become stiffness and damping;
                          ///< otherwise contacts are rigid
@@ -65,7 +65,7 @@ typedef struct rgLoadDef {
 
 RG_API rgLoadDef rgDefaultLoadDef(void);
 
-/// Read a robot description of any supported kind; the root element tells which. A NULL def is the
+/// Read a robot description of any supported kind; the root element decides. A NULL def is the
 /// default one. Remarks go to the diagnostics, each with file and line; on failure there is no
 /// definition and, unless memory ran out, at least one error among them. The caller destroys the
 /// definition. A path that is no file but the name of a built-in model, such as "humanoid", gives

@@ -72,7 +72,7 @@ typedef struct rgDerivatives {
     int betweenModes; ///< rows at a kink of the contact law: one of two answers was chosen
     int touching;     ///< rows whose gap is zero, where columns by position have a kink: they are
                       ///< those of a gap that is closed, or with heldGaps of one that opens
-    int inconsistent; ///< rows that ask the impossible of each other: least squares
+    int inconsistent; ///< rows that contradict each other: least squares
     int redundant; ///< rows that others determine: of their impulses, the least change. It has no
                    ///< part in v+ unless such contacts slip, which is a choice as well
     int frozen;    ///< terms that were left out, because there is no derivative of them here
@@ -91,16 +91,17 @@ RG_API int rgModel_DerivativeColumns(const rgModel* model, const rgDerivativeDef
 RG_API rgResult rgWorld_Derivatives(rgWorld* world, const rgDerivativeDef* def,
                                     rgDerivatives* derivatives);
 
-/// A gradient by what a step leads to. NULL: zero.
+/// A gradient by the results of a step. NULL: zero.
 typedef struct rgStepGradient {
-    const double* qBar;      ///< by the new position, in the conventions of nextQ: vCount
-    const double* vBar;      ///< by the new velocity: vCount
-    const double* trendBar;  ///< in the conventions of nextTrend: 2 vCount
-    const double* sensorBar; ///< by sensors after the step, rgModel_SensorNumbers(): as slow as matrices
+    const double* qBar;     ///< by the new position, in the conventions of nextQ: vCount
+    const double* vBar;     ///< by the new velocity: vCount
+    const double* trendBar; ///< in the conventions of nextTrend: 2 vCount
+    const double*
+        sensorBar; ///< by sensors after the step, rgModel_SensorNumbers(): as slow as matrices
 } rgStepGradient;
 
-/// The transpose: from a gradient by what the step leads to, to that by the columns, which out
-/// gets, as many as columnCount of rgWorld_Derivatives(). The derivatives may be NULL; their
+/// The transpose: from a gradient by the results of the step to that by the columns, in
+/// out, as many as columnCount of rgWorld_Derivatives(). The derivatives may be NULL; their
 /// matrices are.
 RG_API rgResult rgWorld_Adjoint(rgWorld* world, const rgDerivativeDef* def,
                                 const rgStepGradient* gradient, double* out,

@@ -35,8 +35,8 @@ RG_API rgMeshData rgMesh_Data(const rgMesh* mesh);
 RG_API int rgMesh_PartCount(const rgMesh* mesh);
 RG_API rgMeshPart rgMesh_Part(const rgMesh* mesh, int index);
 
-/// Whether every edge belongs to two triangles that run along it in opposite directions.
+/// True if every edge belongs to two triangles that run along it in opposite directions.
 RG_API rgResult rgMesh_IsClosed(const rgMesh* mesh, bool* closed);
-/// Whether the triangles are the whole surface of one convex body, up to dents of depth
+/// True if the triangles are the whole surface of one convex body, up to dents of depth
 /// `tolerance` [m]. Open meshes and several bodies in one file are not convex.
 RG_API rgResult rgMesh_IsConvex(const rgMesh* mesh, double tolerance, bool* convex);

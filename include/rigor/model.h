@@ -70,8 +70,8 @@ typedef struct rgJointDef {
     uint32_t cookie;
 } rgJointDef;
 
-/// How the friction coefficients of two shapes make that of their pair. Where materials differ, the
-/// rule further down holds.
+/// Combination of the friction coefficients of two shapes. If the rules of their materials differ,
+/// the one further down holds.
 typedef enum rgFrictionRule {
     rg_frictionUnset,     ///< geometric mean; in a world's def: as the materials say
     rg_frictionGeometric, ///< square root of the product
@@ -216,7 +216,7 @@ typedef struct rgActuatorDef {
     rgFrameId slider;    ///< with frame; null: it is no crank
     bool inParent;       ///< free and spherical joints: the axis is in the parent's frame
     bool isMuscle;       ///< force of rgMuscle; gains and bias do not count
-    bool isAdhesive;     ///< with frame: presses the frame's body on what it touches (within the
+    bool isAdhesive;     ///< with frame: presses the frame's body on bodies in contact (within the
                          ///< margins of the shapes), the same at each point; gear does not count
     bool early;          ///< its force has the activation of the end of the step
     rgActivationKind activation;
@@ -436,8 +436,8 @@ RG_API rgResult rgModelDef_ExcludePair(rgModelDef* def, rgBodyId a, rgBodyId b);
 typedef struct rgExcludedPair {
     rgBodyId a, b;
     double
-        overlap; ///< [m] by which they overlap where their robot starts, for which a loader
-                 ///< excluded them (rgLoadDef.selfOverlap); 0: the file or a program asked for it
+        overlap; ///< [m] by which they overlap at the start of the robot, for which a loader
+                 ///< excluded them (rgLoadDef.selfOverlap); 0: the file or a program excluded them
 } rgExcludedPair;
 /// A view, valid until the next change of the definition.
 RG_API const rgExcludedPair* rgModelDef_ExcludedPairs(const rgModelDef* def, int* count);
@@ -527,11 +527,11 @@ RG_API rgAttachDef rgDefaultAttachDef(void);
 
 /// Copy all parts of another definition into this one, any number of times. A NULL attach is the
 /// default one. Names that both use
-/// are errors that tell both places. Where both wish a gravity or a time step, the first holds and
-/// a warning tells both. Keys of either keep their coordinates; the others' are neutral in them.
+/// are errors with both places. If both have a gravity or a time step, the first is used and a
+/// warning names both. Keys of either keep their coordinates; the others' are neutral in them.
 /// With rg_attachJoint the joint belongs to the other's root body if it has just one, without
 /// joints, and nothing else is fixed to its world; otherwise to a body called prefix, which
-/// carries all. The root may be NULL; it becomes the first root body. On failure nothing is
+/// has all parts. The root may be NULL; it becomes the first root body. On failure nothing is
 /// attached, and the definition remembers it as it does a failed Add.
 RG_API rgResult rgModelDef_Attach(rgModelDef* def, const rgModelDef* other,
                                   const rgAttachDef* attach, rgDiagnostics* diagnostics,
@@ -567,7 +567,7 @@ typedef struct rgModelInfo {
 /// 0, and frameCount is without the bodies' own.
 RG_API rgModelInfo rgModelDef_Info(const rgModelDef* def);
 
-/// Where a joint's coordinates are in q and v.
+/// Places of a joint's coordinates in q and v.
 typedef struct rgJointRange {
     int q, qCount;
     int v, vCount;
@@ -575,7 +575,7 @@ typedef struct rgJointRange {
 
 /// Pose of a body in the frame of the moving body that it is fixed to.
 typedef struct rgBodyLink {
-    rgBodyId moving; ///< the body with joints that carries this one (maybe itself); null: static
+    rgBodyId moving; ///< the body with joints that it moves with (maybe itself); null: static
     rgPose pose;     ///< in the frame of that body; static: in the world
 } rgBodyLink;
 
@@ -610,8 +610,8 @@ RG_API rgJointRange rgModel_JointRange(const rgModel* model, rgJointId id);
 RG_API rgBodyLink rgModel_BodyLink(const rgModel* model, rgBodyId id);
 RG_API rgFrameId rgModel_BodyFrame(const rgModel* model, rgBodyId id);
 
-/// Whether two shapes can meet: masks, excluded bodies, explicit pairs; shapes on one rigid body,
-/// on parent and child, or both static never meet unless they are an explicit pair.
+/// True if two shapes can collide: masks, excluded bodies, explicit pairs; shapes on one body, on
+/// parent and child, or both static never do unless they are an explicit pair.
 RG_API bool rgModel_ShapesMeet(const rgModel* model, rgShapeId a, rgShapeId b);
 /// The material that holds between two shapes.
 RG_API rgMaterial rgModel_PairMaterial(const rgModel* model, rgShapeId a, rgShapeId b);

@@ -5,7 +5,7 @@
 #include "rigor/dynamics.h"
 #include "rigor/world.h"
 
-/// Which shapes a query passes by. Zero-initialised, or NULL where it is asked for: none.
+/// Shapes that a query ignores. Zero-initialised, or NULL as an argument: none.
 typedef struct rgQueryFilter {
     uint32_t
         groups; ///< bits: shapes without one of them in their group are passed by; 0: all count

@@ -29,9 +29,9 @@ RG_API rgResult rgCreateRecorder(const rgRecorderDef* def, const rgWorld* world,
 /// disk the file is whole up to there.
 RG_API rgResult rgRecorder_Add(rgRecorder* recorder, const rgWorld* world,
                                const rgStepReport* report);
-/// Wait until everything added so far is in the file.
+/// Return when all frames added so far are in the file.
 RG_API rgResult rgRecorder_Flush(rgRecorder* recorder);
-/// Flush and close. Faults are told in the diagnostics of create, which must still be there.
+/// Flush and close. Faults are in the diagnostics of create, which must still exist.
 RG_API rgResult rgRecorder_Finish(rgRecorder* recorder);
 RG_API void rgDestroyRecorder(rgRecorder* recorder); ///< finishes as well
 

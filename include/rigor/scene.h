@@ -30,10 +30,10 @@ RG_API const rgSceneInfo* rgFindScene(const char* name); ///< NULL when there is
 RG_API rgResult rgBuildScene(const rgSceneInfo* scene, const rgSceneDef* def,
                              rgDiagnostics* diagnostics, rgModelDef** model);
 
-/// Put a world of the scene's model into its start: state, controls, bodies that wait.
+/// Put a world of the scene's model into its start: state, controls, disabled bodies.
 RG_API rgResult rgScene_Start(const rgSceneInfo* scene, rgWorld* world);
-/// Actions of the scene's script at the world's time. Call it before every step. It keeps nothing
-/// of its own, so that save and restore need not know of it.
+/// Actions of the scene's script at the world's time. Call it before every step. It has no state
+/// of its own, so save and restore are complete without it.
 RG_API rgResult rgScene_Act(const rgSceneInfo* scene, rgWorld* world);
-/// Whether the script, not mechanics alone, moves this body.
+/// True if the script, not mechanics alone, moves this body.
 RG_API bool rgScene_Moves(const rgSceneInfo* scene, const rgModel* model, rgBodyId body);

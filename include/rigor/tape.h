@@ -6,7 +6,7 @@
 /// States along a rollout, which its gradients start from.
 typedef struct rgTape rgTape;
 
-/// Start from rgDefaultTapeDef(), then change what you mean to change. N is 1 for a world.
+/// Start from rgDefaultTapeDef(), then set members. N is 1 for a world.
 typedef struct rgTapeDef {
     int stepCount;          ///< T
     const double* controls; ///< N x T x nu; NULL: controls stay as they are
@@ -30,8 +30,8 @@ typedef struct rgTapeGradient {
 } rgTapeGradient;
 
 RG_API rgTapeDef rgDefaultTapeDef(void);
-/// Take the steps, and keep what gradients need. The world must not be changed otherwise until
-/// gradients were taken, but for its state.
+/// Take the steps, and store the data of gradients. Until the last gradient, change nothing of the
+/// world but its state.
 RG_API rgResult rgWorld_Record(rgWorld* world, const rgTapeDef* def, rgTape** tape);
 /// The same of all worlds, on all threads; a world that fails stops, and has no gradient.
 RG_API rgResult rgBatch_Record(rgBatch* batch, const rgTapeDef* def, const rgWorldMask* mask,

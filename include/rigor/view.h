@@ -3,10 +3,10 @@
 #pragma once
 #include "rigor/record.h"
 
-/// Whether the library was built with the page, which takes Node; without it calls of this header
-/// give rg_errorUnsupported.
+/// True if the library was built with the page, which needs Node; without it calls of this header
+/// return rg_errorUnsupported.
 RG_API bool rgHasPage(void);
-/// Whether it was built with the server, which takes the page and libmicrohttpd.
+/// True if it was built with the server, which needs the page and libmicrohttpd.
 RG_API bool rgHasViewer(void);
 
 /// Start from rgDefaultPageDef(), then set members. NULL means the default.
@@ -26,7 +26,7 @@ typedef struct rgViewerDef {
     const char* title;
     const char* address;        ///< to listen on; NULL: 127.0.0.1, for this machine alone
     int port;                   ///< 0: any that is free
-    const char* const* solvers; ///< names that a page may ask for, NULL at the end; NULL: any
+    const char* const* solvers; ///< names that a page may select, NULL at the end; NULL: any
     rgAllocator allocator;
     uint32_t cookie;
 } rgViewerDef;

@@ -181,9 +181,9 @@ RG_API rgResult rgWorld_SetBodyPose(rgWorld* world, rgBodyId body, rgPose pose);
 RG_API rgResult rgWorld_SetBodyVelocity(rgWorld* world, rgBodyId body, rgSpatial velocity);
 /// A kinematic body is to be there at the end of the next step: it moves there at the velocity that
 /// takes, pushing bodies in its way, and stands still afterwards unless it is moved again.
-/// For a motion that is given over time, say where the body is after each step. The other ways:
-/// rgWorld_SetBodyVelocity() lets it go on at a velocity until it is told otherwise,
-/// rgWorld_SetBodyPose() puts it elsewhere without moving it there; where it then overlaps with
+/// For a motion over time, give the pose after each step. The other ways:
+/// rgWorld_SetBodyVelocity() moves it at a velocity until the next call,
+/// rgWorld_SetBodyPose() puts it elsewhere without moving it there; if it then overlaps with
 /// another body, rgWorld_Health() names the pair. rg_errorUnsupported when it is not kinematic.
 RG_API rgResult rgWorld_MoveBody(rgWorld* world, rgBodyId body, rgPose pose);
 /// Close the rigid loops and couplings of the present configuration, by little motion; velocities
@@ -259,13 +259,13 @@ RG_API rgResult rgWorld_ChangeSettings(rgWorld* world, const rgWorldDef* def,
                                        rgDiagnostics* diagnostics);
 RG_API rgWorldDef rgWorld_Settings(const rgWorld* world); ///< as they are now, with gravity
 
-/// Whether a body sleeps (rgWorldDef.sleepTime). Sleepers keep their place and press on what they
-/// pressed on; steps pass them by. They wake, with all that fell asleep with them, when something
-/// that moves comes to touch them, when their state, forces, wrenches or controls are set to
+/// True if a body sleeps (rgWorldDef.sleepTime). Sleeping bodies keep their place and their forces
+/// on others; steps skip them. They wake, with all that fell asleep with them, when a moving body
+/// comes to touch them, when their state, forces, wrenches or controls are set to
 /// something else, and when parameters change. Their contacts are not among rgWorld_Contacts().
 RG_API bool rgWorld_IsAsleep(const rgWorld* world, rgBodyId body);
 
-/// Readout, computed when asked for. Poses, velocities, energies and position sensors are those of
+/// Readout, computed on request. Poses, velocities, energies and position sensors are those of
 /// the current state; contacts, constraints, reactions, force and acceleration sensors belong to
 /// the last step or forward call, which began at the state before. Frame accelerations are without
 /// gravity; accelerometers feel it.
@@ -286,8 +286,8 @@ RG_API rgResult rgWorld_ActuatorTorques(const rgWorld* world, double* torques);
 RG_API rgVec3 rgWorld_ContactForce(const rgWorld* world, rgBodyId body); ///< net [N], world axes
 RG_API rgSpatial rgWorld_JointReaction(
     const rgWorld* world, rgJointId joint); ///< parent on child, at the joint, world axes
-/// Reaction on a body: the wrench of its parent, or of whoever moves a kinematic body, on it and on
-/// all that hangs on it, at the body's origin, world axes. For a kinematic body without mass it
+/// Reaction on a body: the wrench of its parent, or that of a prescribed motion, on it and on
+/// all bodies below it, at the body's origin, world axes. For a kinematic body without mass it
 /// is the opposite of the wrench of contacts and loops.
 RG_API rgSpatial rgWorld_BodyReaction(const rgWorld* world, rgBodyId body);
 RG_API const double* rgWorld_Sensors(const rgWorld* world, int* count);
