@@ -124,7 +124,10 @@ typedef struct rgShapeDef {
     int priority;   ///< the material of the higher priority holds for the pair
     double
         margin; ///< [m] distance at which contacts are made; 0 means the world's speculative margin
-    float color[4]; ///< red, green, blue, alpha
+    bool fluidEllipsoid; ///< a fluid acts on it, as on an ellipsoid, instead of on its body;
+                         ///< sphere, capsule, cylinder, box or ellipsoid (MJCF fluidshape)
+    double fluidCoefficients[5]; ///< of that: blunt, slender, angular drag, Kutta lift, Magnus lift
+    float color[4];              ///< red, green, blue, alpha
     rgSource source;
     uint32_t cookie;
 } rgShapeDef;

@@ -83,6 +83,8 @@ typedef struct rgMjGeom {
     int condim, contype, conaffinity, group, priority;
     double margin, gap;
     double surface[6]; // velocity of the surface: linear, angular
+    int fluid;         // index of fluidShapes
+    double fluidCoefficients[5];
     rgMjSoftness softness;
     const char* mesh;
     double fitScale; // scale of a primitive that is fitted to a mesh

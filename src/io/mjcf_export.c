@@ -173,6 +173,10 @@ static void rgMjWriter_Geom(rgMjWriter* w, int number, int depth) {
         const double field[6] = {v->x, v->y, v->z, s->x, s->y, s->z};
         rgText_Numbers(&w->text, "surfacevel", field, 6);
     }
+    if (shape->fluidEllipsoid) {
+        rgText_Attribute(&w->text, "fluidshape", "ellipsoid");
+        rgText_Numbers(&w->text, "fluidcoef", shape->fluidCoefficients, 5);
+    }
     rgText_Add(&w->text, "/>\n");
 }
 

@@ -43,7 +43,8 @@ static void rgMjcf_ApplySurface(rgMjcf* m, const rgXmlNode* node, rgMjGeom* g) {
 }
 
 void rgMjcf_ApplyGeom(rgMjcf* m, const rgXmlNode* node, void* value) {
-    static const char* const unsupported[] = {"fluidshape", "adhesion", NULL};
+    static const char* const unsupported[] = {"adhesion", NULL};
+    static const rgXmlWord fluidShapes[] = {{"none", 0}, {"ellipsoid", 1}, {NULL, 0}};
     rgXmlReader* r = &m->reader;
     rgMjGeom* g = value;
     rgXmlReader_CheckAttributes(r, node, geomKnown);
@@ -56,6 +57,8 @@ void rgMjcf_ApplyGeom(rgMjcf* m, const rgXmlNode* node, void* value) {
     g->hasMass = rgXmlReader_Double(r, node, "mass", &g->mass) || g->hasMass;
     rgXmlReader_Double(r, node, "density", &g->density);
     rgMjcf_Flag(m, node, "shellinertia", &g->shell);
+    rgXmlReader_Word(r, node, "fluidshape", fluidShapes, &g->fluid);
+    rgXmlReader_Doubles(r, node, "fluidcoef", g->fluidCoefficients, 1, 5);
     const char* mesh = rgXmlNode_Attribute(node, "mesh");
     const char* hfield = rgXmlNode_Attribute(node, "hfield");
     const char* material = rgXmlNode_Attribute(node, "material");
@@ -76,6 +79,7 @@ static rgMjGeom rgMjcf_GeomSettings(rgMjcf* m, const rgXmlNode* node, int class)
                      .condim = 3,
                      .contype = 1,
                      .conaffinity = 1,
+                     .fluidCoefficients = {0.5, 0.25, 1.5, 1, 1},
                      .softness = rgMjcf_NoSoftness(),
                      .color = {0.5, 0.5, 0.5, 1}};
     rgMjcf_ApplyClass(m, rgMjcf_Class(m, node, "class", class), names, rgMjcf_ApplyGeom, &geom);
@@ -296,6 +300,15 @@ static rgShapeDef rgMjcf_ShapeDef(rgMjcf* m, const rgXmlNode* node, const rgMjGe
                          "<geom surfacevel>: the axes and the origin of a mesh geom are taken as "
                          "written, not as MuJoCo centres it");
     }
+    shape.fluidEllipsoid = g->fluid == 1;
+    if (shape.fluidEllipsoid &&
+        (g->type == rg_mjMesh || g->type == rg_mjPlane || g->type == rg_mjHfield)) {
+        rgXmlReader_Warn(&m->reader, node,
+                         "<geom fluidshape>: is not supported for this type; the fluid acts on the "
+                         "box of the body's inertia");
+        shape.fluidEllipsoid = false;
+    }
+    memcpy(shape.fluidCoefficients, g->fluidCoefficients, sizeof(shape.fluidCoefficients));
     shape.source = rgMjcf_Source(node);
     rgMjcf_SetColor(m, node, g, &shape);
     return shape;

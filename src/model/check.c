@@ -433,6 +433,15 @@ static void rgCheckSurface(rgCase* c, const rgShapeDef* shape) {
     if (!rgVecIsFinite(shape->surfaceVelocity) || !rgVecIsFinite(shape->surfaceSpin)) {
         rgCase_Error(c, "the surface velocity is not a number");
     }
+    bool round = shape->kind == rg_shapeSphere || shape->kind == rg_shapeCapsule ||
+                 shape->kind == rg_shapeCylinder || shape->kind == rg_shapeBox ||
+                 shape->kind == rg_shapeEllipsoid;
+    if (shape->fluidEllipsoid && !round) {
+        rgCase_Error(c, "a fluid acts on spheres, capsules, cylinders, boxes and ellipsoids alone");
+    }
+    for (int k = 0; k < RG_COUNT(shape->fluidCoefficients); ++k) {
+        rgCase_NotNegative(c, "coefficient of the fluid", shape->fluidCoefficients[k]);
+    }
 }
 
 static void rgCheckShapes(rgCompiler* compiler) {

@@ -19,6 +19,7 @@ rgShapeDef rgDefaultShapeDef(void) {
         .material = rgDefaultMaterial(),
         .group = 1,
         .mask = 1,
+        .fluidCoefficients = {0.5, 0.25, 1.5, 1, 1},
         .color = {0.6f, 0.6f, 0.6f, 1},
         .cookie = RG_COOKIE_SHAPE,
     };

@@ -104,12 +104,19 @@ static const rgFixedField rgJointFixed[] = {
     RG_FIXED(rgJointDef, reference, "reference"),
 };
 static const rgFixedField rgShapeFixed[] = {
-    RG_FIXED(rgShapeDef, body, "body"),         RG_FIXED(rgShapeDef, pose, "pose"),
-    RG_FIXED(rgShapeDef, kind, "kind"),         RG_FIXED(rgShapeDef, size, "size"),
-    RG_FIXED(rgShapeDef, rounding, "rounding"), RG_FIXED(rgShapeDef, visualOnly, "visibility"),
-    RG_FIXED(rgShapeDef, group, "group"),       RG_FIXED(rgShapeDef, mask, "mask"),
-    RG_FIXED(rgShapeDef, priority, "priority"), RG_FIXED(rgShapeDef, margin, "margin"),
+    RG_FIXED(rgShapeDef, body, "body"),
+    RG_FIXED(rgShapeDef, pose, "pose"),
+    RG_FIXED(rgShapeDef, kind, "kind"),
+    RG_FIXED(rgShapeDef, size, "size"),
+    RG_FIXED(rgShapeDef, rounding, "rounding"),
+    RG_FIXED(rgShapeDef, visualOnly, "visibility"),
+    RG_FIXED(rgShapeDef, group, "group"),
+    RG_FIXED(rgShapeDef, mask, "mask"),
+    RG_FIXED(rgShapeDef, priority, "priority"),
+    RG_FIXED(rgShapeDef, margin, "margin"),
     RG_FIXED(rgShapeDef, hidden, "visibility"),
+    RG_FIXED(rgShapeDef, fluidEllipsoid, "fluid"),
+    RG_FIXED(rgShapeDef, fluidCoefficients, "fluid"),
 };
 static const rgFixedField rgTendonFixed[] = {
     RG_FIXED(rgTendonDef, jointCount, "number of joints"),

@@ -1,5 +1,6 @@
 // Forces of a fluid around the bodies: each is a box with the inertia of the body, with drag on its
-// sides and Stokes' law for a sphere of its size. docs/theory/fluid.md.
+// sides and Stokes' law for a sphere of its size, or is the ellipsoids of its shapes.
+// docs/theory/fluid.md.
 #include "world/world.h"
 
 #include "rigor/inertia.h"
@@ -42,6 +43,16 @@ void rgFreeMotion_PlanFluid(rgFreeMotion* motion, const rgModel* model) {
     motion->hasFluid = rgWorld_HasFluid(model);
     for (int b = 0; motion->hasFluid && b < model->info.bodyCount; ++b) {
         motion->fluidBoxes[b] = rgFluidBoxOf(&model->bodies[b]);
+    }
+    motion->fluidEllipsoidCount = 0;
+    for (int s = 0; motion->hasFluid && s < model->info.shapeCount; ++s) {
+        const rgShapeDef* shape = &model->shapes[s];
+        if (shape->fluidEllipsoid && shape->body.index1 > 0) {
+            rgFluidEllipsoid* e = &motion->fluidEllipsoids[motion->fluidEllipsoidCount++];
+            e->shape = s;
+            rgFluidEllipsoid_Set(e, shape);
+            motion->fluidBoxes[shape->body.index1 - 1].isLeft = true;
+        }
     }
 }
 
@@ -129,10 +140,10 @@ static void rgWorld_AddBodyFluid(rgWorld* world, int body) {
     const rgModelOptions* options = &model->info.options;
     const rgPlace* place = &model->bodyPlaces[body];
     const rgInertia* inertia = &model->bodies[body].inertia;
-    if (!(inertia->mass > 0) || place->link == 0) {
+    const rgFluidBox* box = &world->free.fluidBoxes[body];
+    if (!(inertia->mass > 0) || place->link == 0 || box->isLeft) {
         return;
     }
-    const rgFluidBox* box = &world->free.fluidBoxes[body];
     rgPose pose = rgDynamics_PlacePose(world->kinematics.dynamics, place);
     rgBoxFrame frame = {rgQuatMultiply(pose.q, box->axes), rgPose_Point(pose, inertia->center)};
     rgDrag drag = rgDragOf(box, options->density, options->viscosity);
@@ -149,6 +160,54 @@ static void rgWorld_AddBodyFluid(rgWorld* world, int body) {
     }
     rgVec3 force = rgRotate(frame.axes, rgVec(f[0], f[1], f[2]));
     rgVec3 torque = rgRotate(frame.axes, rgVec(f[3], f[4], f[5]));
+    double* w = world->free.wrench + 6 * body;
+    w[0] += force.x, w[1] += force.y, w[2] += force.z;
+    w[3] += torque.x, w[4] += torque.y, w[5] += torque.z;
+    rgAddMajorant(&world->free, &world->kinematics, &frame, place->link, slope);
+}
+
+static double rgSize3(const double* v) {
+    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
+
+// The least moment of a box of uniform density.
+static double rgLeastMoment(const rgFluidBox* box, double mass) {
+    double x = box->sides[0] * box->sides[0], y = box->sides[1] * box->sides[1],
+           z = box->sides[2] * box->sides[2];
+    return mass / 12 * (x + y + z - fmax(x, fmax(y, z)));
+}
+
+// Add the forces of the fluid on an ellipsoid: as with boxes, at the predicted velocity or, where
+// its drag is stiff for the body, at that of the start.
+static void rgWorld_AddEllipsoidFluid(rgWorld* world, const rgFluidEllipsoid* ellipsoid) {
+    const rgModel* model = world->model;
+    const rgShapeDef* shape = &model->shapes[ellipsoid->shape];
+    int body = shape->body.index1 - 1;
+    const rgPlace* place = &model->bodyPlaces[body];
+    const rgInertia* inertia = &model->bodies[body].inertia;
+    if (!(inertia->mass > 0) || place->link == 0) {
+        return;
+    }
+    rgPose pose = rgDynamics_PlacePose(world->kinematics.dynamics, place);
+    rgBoxFrame frame = {rgQuatMultiply(pose.q, shape->pose.q), rgPose_Point(pose, shape->pose.p)};
+    double start[6], motion[6], f[6], slope[6], dt = world->settings.dt;
+    rgFlow(world, &frame, place->link, &world->kinematics.linkVelocities[place->link], start);
+    rgFlow(world, &frame, place->link, &world->kinematics.dynamics->velocities[place->link],
+           motion);
+    rgFluidEllipsoid_Slopes(ellipsoid, shape->fluidCoefficients, &model->info.options,
+                            fmax(rgSize3(start), rgSize3(motion)),
+                            fmax(rgSize3(start + 3), rgSize3(motion + 3)), slope);
+    double moment = rgLeastMoment(&world->free.fluidBoxes[body], inertia->mass);
+    double linear = rgSpringWeights(dt, dt * slope[0] / inertia->mass).along,
+           angular = moment > 0 ? rgSpringWeights(dt, dt * slope[3] / moment).along : 1;
+    for (int k = 0; k < 6; ++k) {
+        motion[k] += (k < 3 ? linear : angular) * (start[k] - motion[k]);
+    }
+    rgFluidEllipsoid_Force(ellipsoid, shape->fluidCoefficients, &model->info.options, motion, f);
+    rgVec3 force = rgRotate(frame.axes, rgVec(f[0], f[1], f[2]));
+    rgVec3 torque = rgRotate(frame.axes, rgVec(f[3], f[4], f[5]));
+    rgVec3 arm = rgSub(frame.center, rgPose_Point(pose, inertia->center));
+    torque = rgAdd(torque, rgCross(arm, force));
     double* w = world->free.wrench + 6 * body;
     w[0] += force.x, w[1] += force.y, w[2] += force.z;
     w[3] += torque.x, w[4] += torque.y, w[5] += torque.z;
@@ -193,6 +252,9 @@ void rgWorld_AddFluid(rgWorld* world) {
     rgKinematics_SetLinkVelocities(&world->kinematics, world->kinematics.v);
     for (int b = 0; b < model->info.bodyCount; ++b) {
         rgWorld_AddBodyFluid(world, b);
+    }
+    for (int e = 0; e < world->free.fluidEllipsoidCount; ++e) {
+        rgWorld_AddEllipsoidFluid(world, &world->free.fluidEllipsoids[e]);
     }
     for (int t = 0; t < model->treeCount; ++t) {
         rgFreeMotion_DampTree(&world->free, &world->kinematics, world->settings.dt, t);

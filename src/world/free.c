@@ -474,6 +474,8 @@ bool rgFreeMotion_Create(rgFreeMotion* free, rgHeap* heap, const rgModel* model)
     free->added = rgHeap_Allocate(heap, nv, sizeof(double), &good);
     free->v = rgHeap_Allocate(heap, nv, sizeof(double), &good);
     free->fluidBoxes = rgHeap_Allocate(heap, info->bodyCount, sizeof(rgFluidBox), &good);
+    free->fluidEllipsoids =
+        rgHeap_Allocate(heap, info->shapeCount, sizeof(rgFluidEllipsoid), &good);
     free->fluidDamping = rgHeap_Allocate(heap, nv, sizeof(double), &good);
     return good;
 }

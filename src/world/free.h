@@ -11,7 +11,15 @@ typedef struct rgSleep rgSleep;
 typedef struct rgFluidBox {
     rgQuat axes;
     double sides[3];
+    bool isLeft; // the fluid acts on ellipsoids of the body instead
 } rgFluidBox;
+
+// Shape on which a fluid acts as on an ellipsoid: semi-axes, and what the motion of the fluid adds
+// to mass and moments per density (fluid.7).
+typedef struct rgFluidEllipsoid {
+    int shape;
+    double r[3], mass[3], moment[3];
+} rgFluidEllipsoid;
 
 // Forces that are no constraints, and the motion by them alone.
 typedef struct rgFreeMotion {
@@ -28,7 +36,9 @@ typedef struct rgFreeMotion {
     bool hasFluid;
     bool hasAdhesion;
     rgFluidBox* fluidBoxes; // fluid.c, per body
-    double* fluidDamping;   // fluid.c, vCount: diagonal above the slope of fluid forces
+    int fluidEllipsoidCount;
+    rgFluidEllipsoid* fluidEllipsoids; // fluid_ellipsoid.c, of shapes of moving bodies
+    double* fluidDamping;              // fluid.c, vCount: diagonal above the slope of fluid forces
 } rgFreeMotion;
 
 // Degrees of freedom that springs, dampers and gains act on, from first to before end, about q and
@@ -89,3 +99,13 @@ bool rgFreeMotion_FluidIsThick(const rgFreeMotion* motion, const rgKinematics* k
                                double dt, int tree);
 // Add fluid forces to the wrenches of the step and to M^.
 void rgWorld_AddFluid(rgWorld* world);
+
+// ---- fluid_ellipsoid.c
+void rgFluidEllipsoid_Set(rgFluidEllipsoid* ellipsoid, const rgShapeDef* shape);
+// Force and torque at a motion relative to the fluid, linear and angular, in its axes.
+void rgFluidEllipsoid_Force(const rgFluidEllipsoid* ellipsoid, const double coefficients[5],
+                            const rgModelOptions* fluid, const double motion[6], double out[6]);
+// Bounds on the slopes of drag up to a speed and a rate.
+void rgFluidEllipsoid_Slopes(const rgFluidEllipsoid* ellipsoid, const double coefficients[5],
+                             const rgModelOptions* fluid, double speed, double rate,
+                             double slopes[6]);

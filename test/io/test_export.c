@@ -266,6 +266,7 @@ static void test_mjcf_to_mjcf(void** state) {
     rgCheckMjcf(RIGOR_SOURCE_DIR "/test/io/mjcf/motion/muscles.xml");
     rgCheckMjcf(RIGOR_SOURCE_DIR "/test/io/mjcf/motion/sensors.xml");
     rgCheckMjcf(RIGOR_SOURCE_DIR "/test/io/mjcf/motion/fluid.xml");
+    rgCheckMjcf(RIGOR_SOURCE_DIR "/test/io/mjcf/motion/fluid_ellipsoid.xml");
 }
 
 static void rgRemoveMeshes(int count) {
