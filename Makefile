@@ -146,10 +146,11 @@ reconfigured: # the report names the commit of the last configure run
 	cmake --build --preset release
 
 # Keep the last report's numbers and conclusions in the repository, and let the pages quote them:
-# make bench bench-keep MACHINE=epyc-2core
+# make bench bench-keep MACHINE=epyc-2core. With NAMES="tongs answers" it keeps these alone; bench/keep.py --rows adds
+# an engine to kept tables.
 bench-keep:
 	@test -n "$(MACHINE)" || { echo "make bench-keep MACHINE=..., the name of a folder in bench/results" >&2; exit 2; }
-	python3 -B bench/keep.py build/bench/report bench/results/$(MACHINE)/report
+	python3 -B bench/keep.py build/bench/report bench/results/$(MACHINE)/report $(NAMES)
 	python3 -B bench/quote.py --from $(MACHINE) $(QUOTING)
 bench-quotes:
 	python3 -B bench/quote.py $(QUOTING)

@@ -122,7 +122,8 @@ def quote_machine(results):
     lines = []
     for commit, processor, compiler in sorted(builds):
         mine = [one for one in found if one["build"]["commit"] == commit]
-        lines.append(f"Commit {commit}, {processor}, compiler {compiler}: {len(mine)} experiments in "
+        many = f"{len(mine)} experiments" if len(mine) > 1 else mine[0]["experiment"]
+        lines.append(f"Commit {commit}, {processor}, compiler {compiler}: {many} in "
                      f"{sum(one['seconds'] for one in mine):.0f} s, load of the machine at their starts "
                      f"{min(one['load'] for one in mine):.2f} to {max(one['load'] for one in mine):.2f}.")
     return lines

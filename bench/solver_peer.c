@@ -168,9 +168,10 @@ bool rgSolverPeer_Solve(const rgSolverPeer* peer, const rgContactProblem** probl
         }
         good = fclose(file) == 0;
     }
-    char* command =
-        rgCli_Format("OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 '%s' %s '%s' '%s' 2>/dev/null",
-                     program, script != NULL ? script : "", peer->method, path);
+    // Pinocchio's PGS keeps matrices of large problems on the stack.
+    char* command = rgCli_Format("ulimit -s unlimited 2>/dev/null; OPENBLAS_NUM_THREADS=1 "
+                                 "OMP_NUM_THREADS=1 '%s' %s '%s' '%s' 2>/dev/null",
+                                 program, script != NULL ? script : "", peer->method, path);
     FILE* in = good ? popen(command, "r") : NULL; // NOLINT: all paths are ours
     good = in != NULL;
     for (int i = 0; i < count && good; ++i) {
