@@ -112,7 +112,7 @@ def check_scripts(root):
             text = file.read()
         for line in ("> It is 3.", "> It is 4 there.", "| x | 0.12 |", "| y | - |", "| a | 12 346, 0.12 | 7, - |",
                      "| b | 1, 2 |  |", "| Fig. 9 | it is 3 | It is 3. | `rigor bench made` |",
-                     "![P < Q](tree/docs/figures/here_made_p.svg)", "Commit abc, P, compiler C: 1 experiments in 1 s"):
+                     "![P < Q](tree/docs/figures/here_made_p.svg)", "Commit abc, P, compiler C: made in 1 s"):
             need(line in text, line, "is not in", text)
         figure = os.path.join(folder, "tree", "docs", "figures", "here_made_bars.svg")
         with open(figure, encoding="utf-8") as file:
@@ -145,8 +145,46 @@ def check_scripts(root):
             need("*Not in the kept report" in file.read(), "a page does not say what the kept report lacks")
 
 
+def check_parts(root):
+    """Single experiments and rows of one engine are kept beside what is there."""
+    columns = [{"name": name, "unit": None, "format": form} for name, form in (("engine", None), ("steps/s", "%.0f"), ("depth", "%.2g"))]
+
+    def report(commit, rows):
+        return {"experiment": "made", "conclusion": commit, "fault": None, "checks": [], "seconds": 1, "load": 9, "notes": [],
+                "build": {"commit": commit, "processor": "P", "compiler": "C"},
+                "tables": [{"name": "t", "columns": columns, "rows": rows}], "plots": []}
+
+    def write(folder, name, made):
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as file:
+            json.dump(made, file)
+
+    with tempfile.TemporaryDirectory() as folder:
+        source, kept = os.path.join(folder, "report"), os.path.join(folder, "kept")
+        keep = os.path.join(root, "bench", "keep.py")
+        write(source, "made", report("new", [["old one", 50, 0.5], ["Jolt 10", 70, 0.25]]))
+        write(kept, "made", report("old", [["old one", 100, 0.5]]))
+        write(kept, "other", report("old", []))
+        for path, commit in ((source, "new"), (kept, "old")):
+            with open(os.path.join(path, "summary.md"), "w", encoding="utf-8") as file:
+                file.write(f"Commit {commit}, P.\n\n**Made** (`made`, x). {commit}\n\n**Other** (`other`, x). {commit}\n\n")
+        done = run(keep, "--rows", "Jolt", source, kept, "made")
+        with open(os.path.join(kept, "made.json"), encoding="utf-8") as file:
+            found = json.load(file)
+        need(done.returncode == 0 and found["tables"][0]["rows"] == [["old one", 100, 0.5], ["Jolt 10", None, 0.25]], done, found)
+        need(found["build"]["commit"] == "old" and "commit new" in found["notes"][0], found)
+        write(source, "made", report("new", [["old one", 50, 0.6], ["Jolt 10", 70, 0.25]]))
+        need("differ from the kept ones" in run(keep, "--rows", "Jolt", source, kept, "made").stderr, "other rows may differ")
+        need(run(keep, source, kept, "made").returncode == 0 and os.path.exists(os.path.join(kept, "other.json")), "one alone")
+        with open(os.path.join(kept, "summary.md"), encoding="utf-8") as file:
+            need(file.read() == "Commit old, P.\n\n**Made** (`made`, x). new (Commit new.)\n\n**Other** (`other`, x). old\n\n",
+                 "the summary")
+        need("no results of absent" in run(keep, source, kept, "absent").stderr, "what is not there is kept")
+
+
 def main():
     root, rigor = sys.argv[1:]
+    check_parts(root)
     check_scripts(root)
     found = list(pages(root))
     need(found, "no page quotes anything")
