@@ -41,7 +41,8 @@ int rgCli_Convert(int argc, char** argv) {
             "Read a robot description (URDF, MJCF, SDF, a mesh, or the name of a built-in model), "
             "or several\nas one scene, and write it as URDF (.urdf) or MJCF (.xml). Parts that the "
             "format cannot\nexpress are listed by name on stderr. Meshes of a URDF become OBJ "
-            "files beside it.\n\nExamples:\n  "
+            "files beside it. Options of a file\nstand behind it; those behind TO hold for all."
+            "\n\nExamples:\n  "
             "rigor convert robot.urdf robot.xml\n  rigor convert quadruped quadruped.urdf",
         .options = table,
         .optionCount = RG_MODEL_OPTION_COUNT + 1,
