@@ -481,12 +481,8 @@ uint64_t rgWorld_Hash(const rgWorld* world) {
 
 // ---- inputs
 
-static rgResult rgSetNumbers(double* numbers, const double* values, int count) {
-    if (count > 0 && (values == NULL || !rgNumbersAreFinite(values, count))) {
-        return rg_errorArgument;
-    }
-    rgPut((char*)numbers, values, (size_t)count * sizeof(double));
-    return rg_ok;
+static bool rgMayBeSet(const double* values, int count) {
+    return count == 0 || (values != NULL && rgNumbersAreFinite(values, count));
 }
 
 static void rgSleep_WakeActuator(rgSleep* sleep, rgState* state, const rgModel* model,
@@ -497,50 +493,57 @@ static void rgSleep_WakeActuator(rgSleep* sleep, rgState* state, const rgModel* 
 }
 
 rgResult rgWorld_SetControl(rgWorld* world, const double* control) {
-    if (world == NULL) {
+    int count = world != NULL ? world->model->info.actuatorCount : 0;
+    if (world == NULL || !rgMayBeSet(control, count)) {
         return rg_errorArgument;
     }
-    int count = world->model->info.actuatorCount;
-    for (int a = 0; a < count && control != NULL && world->sleep.treeCount > 0; ++a) {
+    for (int a = 0; a < count && world->sleep.treeCount > 0; ++a) {
         if (control[a] != world->state.control[a]) {
             rgSleep_WakeActuator(&world->sleep, &world->state, world->model, a);
         }
     }
-    return rgSetNumbers(world->state.control, control, count);
+    rgPut((char*)world->state.control, control, (size_t)count * sizeof(double));
+    return rg_ok;
 }
 
 rgResult rgWorld_SetActuatorControl(rgWorld* world, rgActuatorId actuator, double control) {
     if (world == NULL || rgModel_Actuator(world->model, actuator) == NULL || !isfinite(control)) {
         return rg_errorArgument;
     }
-    world->state.control[actuator.index1 - 1] = control;
+    double* own = &world->state.control[actuator.index1 - 1];
+    if (control != *own && world->sleep.treeCount > 0) {
+        rgSleep_WakeActuator(&world->sleep, &world->state, world->model, actuator.index1 - 1);
+    }
+    *own = control;
     return rg_ok;
 }
 
 rgResult rgWorld_SetActivation(rgWorld* world, const double* activation) {
-    if (world == NULL) {
+    int count = world != NULL ? world->model->info.activationCount : 0;
+    if (world == NULL || !rgMayBeSet(activation, count)) {
         return rg_errorArgument;
     }
-    int count = world->model->info.activationCount;
-    for (int a = 0; a < count && activation != NULL && world->sleep.treeCount > 0; ++a) {
+    for (int a = 0; a < count && world->sleep.treeCount > 0; ++a) {
         if (activation[a] != world->state.activation[a]) {
             rgSleep_WakeActuator(&world->sleep, &world->state, world->model, a);
         }
     }
-    return rgSetNumbers(world->state.activation, activation, count);
+    rgPut((char*)world->state.activation, activation, (size_t)count * sizeof(double));
+    return rg_ok;
 }
 
 rgResult rgWorld_SetForce(rgWorld* world, const double* force) {
-    if (world == NULL) {
+    int count = world != NULL ? world->model->vCount : 0;
+    if (world == NULL || !rgMayBeSet(force, count)) {
         return rg_errorArgument;
     }
-    int count = world->model->vCount;
-    for (int i = 0; i < count && force != NULL && world->sleep.treeCount > 0; ++i) {
+    for (int i = 0; i < count && world->sleep.treeCount > 0; ++i) {
         if (force[i] != world->state.force[i]) {
             rgSleep_WakeDof(&world->sleep, &world->state, world->model, i);
         }
     }
-    return rgSetNumbers(world->state.force, force, count);
+    rgPut((char*)world->state.force, force, (size_t)count * sizeof(double));
+    return rg_ok;
 }
 
 rgResult rgWorld_ApplyWrench(rgWorld* world, rgBodyId body, rgVec3 force, rgVec3 torque) {

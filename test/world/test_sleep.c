@@ -123,6 +123,37 @@ static void test_wakes(void** state) {
     SceneEnd(&pile.scene);
 }
 
+// A carriage that dry friction holds wakes by another control or force, not by the one that it has,
+// nor by one that is refused.
+static void test_inputs(void** state) {
+    (void)state;
+    rgWorldDef def = SleepDef(0.1);
+    Scene scene = SceneText(
+        "<mujoco><worldbody><body name='carriage'><joint name='rail' type='slide' axis='1 0 0' "
+        "frictionloss='9'/><geom type='box' size='0.1 0.1 0.1' mass='1'/></body></worldbody>"
+        "<actuator><motor joint='rail'/></actuator></mujoco>",
+        &def);
+    rgWorld* world = scene.world;
+    const rgBodyId body = {1};
+    const rgActuatorId motor = {1};
+    const double numbers[] = {0, 2, 2, NAN, 3, 3, INFINITY, 1, 1};
+    for (int i = 0; i < 9; ++i) {
+        SceneRun(&scene, 300);
+        assert_true(rgWorld_IsAsleep(world, body));
+        bool other = isfinite(numbers[i]) && i > 0 && numbers[i] != numbers[i - 1];
+        rgResult expected = isfinite(numbers[i]) ? rg_ok : rg_errorArgument;
+        if (i < 4) {
+            assert_int_equal(rgWorld_SetControl(world, &numbers[i]), expected);
+        } else if (i < 7) {
+            assert_int_equal(rgWorld_SetActuatorControl(world, motor, numbers[i]), expected);
+        } else {
+            assert_int_equal(rgWorld_SetForce(world, &numbers[i]), expected);
+        }
+        assert_int_equal(rgWorld_IsAsleep(world, body), !other);
+    }
+    SceneEnd(&scene);
+}
+
 // A ball that rolls in wakes the boxes that it hits, and ends as it does where nothing sleeps.
 static void test_hit(void** state) {
     (void)state;
@@ -263,11 +294,9 @@ static void test_tied(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_falls_asleep),
-        cmocka_unit_test(test_wakes),
-        cmocka_unit_test(test_hit),
-        cmocka_unit_test(test_sleep_is_state),
-        cmocka_unit_test(test_platform_and_anchors),
+        cmocka_unit_test(test_falls_asleep),   cmocka_unit_test(test_wakes),
+        cmocka_unit_test(test_inputs),         cmocka_unit_test(test_hit),
+        cmocka_unit_test(test_sleep_is_state), cmocka_unit_test(test_platform_and_anchors),
         cmocka_unit_test(test_tied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
