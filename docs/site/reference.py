@@ -43,7 +43,7 @@ class Declarations:
             self.headers = {}  # name: entries by line
             self.names = {}
             for path in sorted((ROOT / "include/rigor").glob("*.h")):
-                tree = ET.parse(xml / f"{path.stem}_8h.xml").getroot().find("compounddef")
+                tree = ET.parse(xml / f"{path.stem.replace('_', '__')}_8h.xml").getroot().find("compounddef")
                 entries = [(self.line(m), m.get("kind"), m) for m in tree.findall("sectiondef/memberdef")]
                 for inner in tree.findall("innerclass"):
                     compound = ET.parse(xml / f"{inner.get('refid')}.xml").getroot().find("compounddef")

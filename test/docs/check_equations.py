@@ -60,6 +60,9 @@ def check():
             wrong.append(f"{where}:{line_of(text, match.start())}: '{match.group(0)}' is to be page.number")
         if path.parent == SOURCE / "docs/theory":
             labels = {match.start() + len(match.group(1)) for match in EQUATION.finditer(text)}
+            for match in EQUATION.finditer(text):
+                if len(match.group(1)) != 4:
+                    wrong.append(f"{where}:{line_of(text, match.end())}: ({match.group(2)}) is to stand behind four spaces")
             for match in BARE.finditer(text):
                 if int(match.group(1)) in equations[path.stem] and match.start() not in labels:
                     wrong.append(f"{where}:{line_of(text, match.start())}: '{match.group(0)}' is to be {path.stem}.{match.group(1)}, or no number in parentheses")
