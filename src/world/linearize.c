@@ -312,7 +312,8 @@ static rgResult rgLinearize_Step(rgWorld* world, rgLinearization* l) {
         return result;
     }
     l->needsDiagonal = rgNeedsDiagonal(world);
-    memset(l->bounds, 0, (size_t)l->m * (size_t)l->width * sizeof(double));
+    memset(l->bounds, 0,
+           l->parameterFirst >= 0 ? (size_t)l->m * (size_t)l->width * sizeof(double) : 0);
     const rgDynamics* d = world->kinematics.dynamics;
     rgFlow_Fill(world->model, d, world->next.v, &l->flows[0]);
     rgFlow_Fill(world->model, d, world->kinematics.v, &l->flows[1]);

@@ -259,7 +259,11 @@ static void rgPackRight(const rgWorld* world, const rgLinearization* l, const do
                 continue;
             }
             double* out = packed + (size_t)l->place[i] * width;
-            memcpy(out, l->bounds + (size_t)i * width, width * sizeof(double));
+            if (l->parameterFirst >= 0) {
+                memcpy(out, l->bounds + (size_t)i * width, width * sizeof(double));
+            } else {
+                memset(out, 0, width * sizeof(double));
+            }
             for (int k = first; k < end; ++k) {
                 double factor = l->B[(size_t)i * (size_t)l->pitch + (size_t)k];
                 const double* row = changes + (size_t)RG_MAX(l->place[k], 0) * width;
@@ -399,7 +403,7 @@ void rgLinearize_Backward(rgWorld* world, rgLinearization* l, const double* bar,
             for (int k = first; k < end && x != 0; ++k) {
                 seen[k] -= *rgAt(l->B, l->pitch, i, k) * x;
             }
-            for (int j = 0; j < l->width && x != 0; ++j) {
+            for (int j = l->parameterFirst; j >= 0 && j < l->width && x != 0; ++j) {
                 out[j] += *rgAt(l->bounds, l->width, i, j) * x;
             }
         }
