@@ -13,6 +13,15 @@
 
 // ---- algorithms
 
+static void rgAddFaster(rgPeerResults* faster, const char* engine, const rgAlgorithmTimes* times,
+                        int algorithm, double theirs) {
+    if (isfinite(theirs)) {
+        char* who = rgCli_Format("%s's %s of %s", engine, times->names[algorithm], times->robot);
+        rgPeerResults_Add(faster, who, 1 / times->own[algorithm], 1 / theirs, NULL);
+        free(who);
+    }
+}
+
 static void rgAddAlgorithms(rgReport* report, double* speedup, rgPeerResults* faster) {
     rgSheet* sheet =
         rgReport_Table(report, "dynamics", "Rigid-body algorithms (least of all rounds)");
@@ -24,6 +33,8 @@ static void rgAddAlgorithms(rgReport* report, double* speedup, rgPeerResults* fa
     rgSheet_Column(sheet, "rigor", "us", "%.3f");
     rgSheet_Column(sheet, "MuJoCo", "us", "%.3f");
     rgSheet_Column(sheet, "MuJoCo / rigor", NULL, "%.2f");
+    rgSheet_Column(sheet, "Pinocchio", "us", "%.3f");
+    rgSheet_Column(sheet, "Pinocchio / rigor", NULL, "%.2f");
     for (int i = 0; i < rg_timedRobotCount; ++i) {
         rgAlgorithmTimes times;
         rgReport_Progress(report, i, rg_timedRobotCount + 1, "dynamics");
@@ -38,12 +49,13 @@ static void rgAddAlgorithms(rgReport* report, double* speedup, rgPeerResults* fa
             rgSheet_Number(sheet, times.own[r]);
             rgSheet_Number(sheet, times.peer[r]);
             rgSheet_Number(sheet, ratio);
+            rgSheet_Number(sheet, times.pinocchio[r]);
+            rgSheet_Number(sheet, times.pinocchio[r] / times.own[r]);
             if (isfinite(ratio)) {
                 ratios[ratioCount++] = ratio;
-                char* who = rgCli_Format("MuJoCo's %s of %s", times.names[r], times.robot);
-                rgPeerResults_Add(faster, who, 1 / times.own[r], 1 / times.peer[r], NULL);
-                free(who);
             }
+            rgAddFaster(faster, "MuJoCo", &times, r, times.peer[r]);
+            rgAddFaster(faster, "Pinocchio", &times, r, times.pinocchio[r]);
             rgReport_Check(report, times.own[r] > 0 && times.own[r] < 1e4, "%s of %s takes %g us",
                            times.names[r], times.robot, times.own[r]);
         }

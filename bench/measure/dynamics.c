@@ -1,5 +1,6 @@
 // Rigid-body algorithms of this library and, where libmujoco is there, of MuJoCo on the same robots
-// in the same run: interleaved, minimum over many repetitions. Robots come from RIGOR_DATA.
+// in the same run: interleaved, minimum over many repetitions. Pinocchio's are those of a program
+// of its own, which runs after them (solvers/pinocchio_dynamics.cpp). Robots come from RIGOR_DATA.
 // MuJoCo's mj_kinematics also places geoms, and mj_comPos turns inertias, which this library does
 // with the first algorithm that needs them.
 #include "dynamics.h"
@@ -218,6 +219,70 @@ static void rgMeasure(rgBench* bench, int rounds, rgAlgorithmTimes* times) {
     }
 }
 
+// ---- Pinocchio
+
+// The program beside this one; NULL: it was not built.
+static char* rgPinocchioProgram(void) {
+    char own[4096];
+    ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+    own[length > 0 ? length : 0] = '\0';
+    char* slash = strrchr(own, '/');
+    char* path = slash != NULL
+                     ? rgCli_Format("%.*s/rigor-bench-pinocchio-dynamics", (int)(slash - own), own)
+                     : NULL;
+    if (path != NULL && access(path, X_OK) != 0) {
+        free(path);
+        path = NULL;
+    }
+    return path;
+}
+
+static double rgMassTrace(rgBench* bench) {
+    int n = bench->scene.info.vCount;
+    double* M = rgCli_Allocate((size_t)n * (size_t)n, sizeof(double));
+    double sum = 0;
+    rgDynamics_SetPositions(bench->dynamics, bench->q);
+    rgDynamics_MassMatrix(bench->dynamics, M);
+    for (int i = 0; i < n; ++i) {
+        sum += M[i * n + i];
+    }
+    free(M);
+    return sum;
+}
+
+// Times of a robot that has the same mass matrix there, else none. Its reader puts several joints
+// of one body at one place, which changes the trace of the humanoid's by 5e-4.
+static void rgMeasurePinocchio(rgBench* bench, int rounds, rgAlgorithmTimes* times) {
+    for (int r = 0; r < rg_algorithmCount; ++r) {
+        times->pinocchio[r] = NAN;
+    }
+    char* program = bench->scene.file != NULL ? rgPinocchioProgram() : NULL;
+    if (program == NULL) {
+        return;
+    }
+    char* command = rgCli_Format("'%s' '%s' %d", program, bench->scene.file, rounds);
+    for (int i = 0; i < bench->scene.info.qCount; ++i) {
+        char* longer = rgCli_Format("%s %.17g", command, bench->q[i]);
+        free(command);
+        command = longer;
+    }
+    FILE* answer = popen(command, "r");
+    double trace = NAN, numbers[rg_algorithmCount];
+    bool good = answer != NULL && fscanf(answer, "%lf", &trace) == 1 &&
+                fabs(trace / rgMassTrace(bench) - 1) < 1e-3;
+    for (int r = 0; r < rg_algorithmCount && good; ++r) {
+        good = fscanf(answer, "%lf", &numbers[r]) == 1;
+    }
+    if (answer != NULL) {
+        pclose(answer);
+    }
+    if (good) {
+        memcpy(times->pinocchio, numbers, sizeof(numbers));
+    }
+    free(command);
+    free(program);
+}
+
 static const char* const robots[rg_timedRobotCount][2] = {
     {"robots/ur5/ur5.xml", "arm"},
     {"robots/solo12/solo12.xml", "quadruped"},
@@ -235,6 +300,7 @@ bool rgTimeAlgorithms(int robot, int rounds, rgAlgorithmTimes* times) {
         snprintf(times->robot, sizeof(times->robot), "%s", bench.scene.name);
         times->velocityCount = bench.scene.info.vCount;
         rgMeasure(&bench, rounds, times);
+        rgMeasurePinocchio(&bench, rounds, times);
     }
     rgCloseBench(&bench);
     return good;
@@ -254,6 +320,10 @@ int rgBench_Dynamics(int argc, char** argv) {
             if (isfinite(times.peer[r])) {
                 printf("   MuJoCo %8.3f us   ratio %5.2f", times.peer[r],
                        times.peer[r] / times.own[r]);
+            }
+            if (isfinite(times.pinocchio[r])) {
+                printf("   Pinocchio %8.3f us   ratio %5.2f", times.pinocchio[r],
+                       times.pinocchio[r] / times.own[r]);
             }
             printf("\n");
         }

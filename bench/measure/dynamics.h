@@ -1,4 +1,4 @@
-// Times of rigid-body algorithms on one robot, beside MuJoCo's.
+// Times of rigid-body algorithms on one robot, beside MuJoCo's and Pinocchio's.
 #pragma once
 #include <stdbool.h>
 
@@ -8,8 +8,9 @@ typedef struct rgAlgorithmTimes {
     char robot[64]; // its file
     int velocityCount;
     const char* names[rg_algorithmCount];
-    double own[rg_algorithmCount];  // [us], least of all rounds
-    double peer[rg_algorithmCount]; // NAN: MuJoCo is not there, or has no such call
+    double own[rg_algorithmCount];       // [us], least of all rounds
+    double peer[rg_algorithmCount];      // NAN: MuJoCo is not there, or has no such call
+    double pinocchio[rg_algorithmCount]; // likewise
 } rgAlgorithmTimes;
 
 // The robots are those of $RIGOR_DATA, or of models/ where there are such. False: there is none.
