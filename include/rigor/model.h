@@ -228,8 +228,11 @@ typedef struct rgActuatorDef {
     double bias;
     double kp, kd;
     double gainPosition, gainVelocity;
-    double timeConstant; ///< [s]
-    double crankLength;  ///< [m]
+    double timeConstant;    ///< [s]
+    double crankLength;     ///< [m]
+    double delay;           ///< [s] after which its control acts; at least a step, where not 0
+    bool delayIsContinuous; ///< the line between the controls of two steps; otherwise the last one
+                            ///< before, so that the delay is one of whole steps, rounded up
     bool hasControlRange, hasForceRange, hasActivationRange;
     double controlLower, controlUpper;
     double forceLower, forceUpper;

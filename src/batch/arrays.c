@@ -11,8 +11,9 @@ rgBatchView rgBatch_View(const rgBatch* batch, rgBatchArray array) {
     }
     const rgModelInfo* info = &batch->model->info;
     rgState state;
-    rgViewState(&batch->lanes[0].world->sleep, &batch->lanes[0].world->warmStart,
-                batch->lanes[0].world->model, batch->blocks, &state);
+    const rgWorld* world = batch->lanes[0].world;
+    rgViewState(&world->sleep, &world->warmStart, world->model, world->state.historyCount,
+                batch->blocks, &state);
     rgBatchView view = {.rowCount = batch->worldCount, .stride = batch->stride};
     switch (array) {
     case rg_batchTime:

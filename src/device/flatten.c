@@ -92,6 +92,8 @@ static bool rgRefuseActuator(rgRefusal* refusal, const rgWorld* world, int index
     const char* why = NULL;
     if (def->joint.index1 == 0 || model->jointRanges[def->joint.index1 - 1].vCount != 1) {
         why = "an actuator that drives neither a hinge nor a slide";
+    } else if (def->delay > 0) {
+        why = "a delay";
     } else if (def->activation != rg_activationNone) {
         why = "an activation";
     } else if (world->transmission.actuators[index].varies) {

@@ -18,6 +18,8 @@ typedef struct rgMjActuator {
     int biasLaw;
     double inheritRange, dampRatio, crankLength;
     bool early;
+    double delay;
+    int delayKind; // index of delayWords
     int group, stateSize;
     unsigned inputs;          // bits of rgMjInput; 0: one control
     double damping, armature; // of what it acts on
@@ -300,6 +302,7 @@ static const char* const actuatorKnown[] = {
     "cogging",      "lugre",        "thermal",     "controller", NULL};
 
 void rgMjcf_ApplyActuator(rgMjcf* m, const rgXmlNode* node, void* value) {
+    static const rgXmlWord delayWords[] = {{"zoh", 0}, {"linear", 1}, {"cubic", 2}, {NULL, 0}};
     rgXmlReader* r = &m->reader;
     rgMjActuator* a = value;
     rgXmlReader_CheckAttributes(r, node, actuatorKnown);
@@ -315,6 +318,12 @@ void rgMjcf_ApplyActuator(rgMjcf* m, const rgXmlNode* node, void* value) {
     rgXmlReader_Int(r, node, "group", &a->group);
     rgXmlReader_Int(r, node, "actdim", &a->stateSize);
     rgMjcf_Flag(m, node, "actearly", &a->early);
+    rgXmlReader_Double(r, node, "delay", &a->delay);
+    rgXmlReader_Word(r, node, "interp", delayWords, &a->delayKind);
+    if (a->delayKind == 2 && a->delay > 0) {
+        rgXmlReader_Warn(r, node, "<%s interp>: 'cubic' is not supported; 'linear' is taken",
+                         node->name);
+    }
     rgXmlReader_Double(r, node, "damping", &a->damping);
     rgXmlReader_Double(r, node, "armature", &a->armature);
     for (int i = 0; i < RG_COUNT(rgMjActuators); ++i) {
@@ -472,6 +481,8 @@ static void rgMjActuator_SetLaw(const rgMjActuator* a, rgActuatorDef* def) {
     def->timeConstant = a->activation == rg_activationFilter ? a->dynamics[0] : 0;
     def->crankLength = def->slider.index1 > 0 ? a->crankLength : 0;
     def->early = a->early;
+    def->delay = a->delay;
+    def->delayIsContinuous = a->delayKind > 0;
     if (a->gainLaw == rg_mjLawMuscle || a->activation == rg_activationMuscle) {
         rgMjActuator_SetMuscle(a, def);
     }

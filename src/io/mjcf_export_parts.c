@@ -272,6 +272,15 @@ static void rgMjWriter_Activation(rgMjWriter* w, const rgActuatorDef* a) {
     }
 }
 
+static void rgMjWriter_Delay(rgMjWriter* w, const rgActuatorDef* a) {
+    double step = w->def->options.timeStep > 0 ? w->def->options.timeStep : 1e-3;
+    if (a->delay > 0) {
+        rgText_Number(&w->text, "delay", a->delay);
+        rgText_Integer(&w->text, "nsample", (int)fmin(ceil(a->delay / step), 1e6));
+        rgText_Attribute(&w->text, "interp", a->delayIsContinuous ? "linear" : "zoh");
+    }
+}
+
 static void rgMjWriter_Actuator(rgMjWriter* w, int number) {
     const rgActuatorDef* a = &w->def->actuators[number];
     const double control[2] = {a->controlLower, a->controlUpper},
@@ -284,6 +293,7 @@ static void rgMjWriter_Actuator(rgMjWriter* w, int number) {
                          rgMjWriter_Body(w, w->def->frames[a->frame.index1 - 1].body, &made));
         rgText_Number(&w->text, "gain", a->gain);
         rgText_Numbers(&w->text, "ctrlrange", control, a->hasControlRange ? 2 : 0);
+        rgMjWriter_Delay(w, a);
         rgText_Add(&w->text, "/>\n");
         return;
     }
@@ -300,6 +310,7 @@ static void rgMjWriter_Actuator(rgMjWriter* w, int number) {
     if (a->hasForceRange) {
         rgText_Numbers(&w->text, "forcerange", force, 2);
     }
+    rgMjWriter_Delay(w, a);
     rgText_Add(&w->text, "/>\n");
 }
 

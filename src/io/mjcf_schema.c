@@ -161,7 +161,6 @@ static const rgMjIgnored ignored[] = {
     {"sensor", NULL, "noise", false, "readings have no noise; in MuJoCo it is informative, too"},
     {"sensor", NULL, "delay", true, "readings have no delay"},
     {"sensor", NULL, "interval", true, "readings are updated in every step"},
-    {"actuator", NULL, "delay", true, "the control has no delay"},
     {"asset", "mesh", "maxhullvert", false, "hulls keep all their vertices"},
     {"default", "mesh", "maxhullvert", false, "hulls keep all their vertices"},
     {"worldbody", "freejoint", "align", true,

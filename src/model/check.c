@@ -618,6 +618,7 @@ static void rgCheckActuator(rgCase* c, const rgActuatorDef* actuator) {
     rgCase_Finite(c, "kp", actuator->kp);
     rgCase_Finite(c, "kd", actuator->kd);
     rgCheckActivation(c, actuator);
+    rgCase_NotNegative(c, "delay", actuator->delay);
     if (actuator->hasControlRange) {
         rgCase_Range(c, "control limits", actuator->controlLower, actuator->controlUpper);
     }

@@ -6,7 +6,7 @@
 
 static double rgClampControl(const rgState* state, const rgModel* model, int actuator) {
     const rgActuatorDef* def = &model->actuators[actuator];
-    double c = state->control[actuator];
+    double c = rgState_Control(state, actuator);
     return def->hasControlRange ? fmin(fmax(c, def->controlLower), def->controlUpper) : c;
 }
 

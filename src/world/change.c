@@ -133,6 +133,8 @@ static const rgFixedField rgActuatorFixed[] = {
     RG_FIXED(rgActuatorDef, isAdhesive, "kind of force"),
     RG_FIXED(rgActuatorDef, early, "time of activation"),
     RG_FIXED(rgActuatorDef, activation, "kind of activation"),
+    RG_FIXED(rgActuatorDef, delay, "delay"),
+    RG_FIXED(rgActuatorDef, delayIsContinuous, "delay"),
 };
 static const rgFixedField rgEqualityFixed[] = {
     RG_FIXED(rgEqualityDef, kind, "kind"),        RG_FIXED(rgEqualityDef, bodyA, "body A"),

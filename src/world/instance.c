@@ -50,7 +50,8 @@ rgResult rgWorld_Bind(rgWorld* world, const rgInstance* instance) {
     if (result != rg_ok) {
         return result;
     }
-    rgViewState(&world->sleep, &world->warmStart, world->model, instance->block, &world->state);
+    rgViewState(&world->sleep, &world->warmStart, world->model, world->state.historyCount,
+                instance->block, &world->state);
     world->monitor = instance->monitor;
     world->free.stateHasWrench = instance->wrenched;
     rgWorld_ClearStep(world);

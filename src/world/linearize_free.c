@@ -356,7 +356,7 @@ static bool rgIsClamped(const rgWorld* world, int dof, double asked) {
 
 static bool rgControlIsClamped(const rgWorld* world, int actuator) {
     const rgActuatorDef* def = &world->model->actuators[actuator];
-    double c = world->state.control[actuator];
+    double c = rgState_Control(&world->state, actuator);
     return def->hasControlRange && !(c >= def->controlLower && c <= def->controlUpper);
 }
 
@@ -375,7 +375,7 @@ double rgLinearize_ControlGain(const rgWorld* world, rgLinearization* l, int act
     if (rgControlIsClamped(world, actuator)) {
         return 0;
     }
-    double c = world->state.control[actuator];
+    double c = rgState_Control(&world->state, actuator);
     l->betweenModes += def->hasControlRange && (c == def->controlLower || c == def->controlUpper);
     if (world->transmission.actuators[actuator].varies) {
         rgLinearization_Freeze(l, "gains that vary");
@@ -383,6 +383,10 @@ double rgLinearize_ControlGain(const rgWorld* world, rgLinearization* l, int act
         rgLinearization_Freeze(l, "activations of muscles");
     } else if (def->activation != rg_activationNone && l->trendFirst >= 0) {
         rgLinearization_Freeze(l, "activations from step to step");
+    }
+    if (def->delay > 0) {
+        rgLinearization_Freeze(l, "controls that act later");
+        return 0;
     }
     return rgActuatorGain(world, actuator);
 }

@@ -284,7 +284,7 @@ static void rgByActuator(rgWorld* world, rgLinearization* l, const rgQuantity* o
         rgLinearization_Freeze(l, "gains that vary");
         return;
     }
-    double control = world->state.control[of->index];
+    double control = rgState_Control(&world->state, of->index);
     control =
         def->hasControlRange ? fmin(fmax(control, def->controlLower), def->controlUpper) : control;
     double dt = world->settings.dt;

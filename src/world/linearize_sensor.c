@@ -126,14 +126,14 @@ static double rgActuatorSlope(const rgWorld* world, const rgLinearization* l, in
     bool joint = drive->mode == rg_actuatorJoint;
     bool inside = joint || (drive->command > drive->lower && drive->command < drive->upper);
     if (l->controlFirst >= 0 && column == l->controlFirst + actuator) {
-        return inside ? rgActuatorGain(world, actuator) : 0;
+        return inside && def->delay == 0 ? rgActuatorGain(world, actuator) : 0;
     }
     const rgQuantity* of = l->parameterFirst >= 0 && column >= l->parameterFirst &&
                                    column < l->parameterFirst + l->def.parameterCount
                                ? &l->def.parameters[column - l->parameterFirst]
                                : NULL;
     if (of != NULL && of->kind == rg_quantityGain && of->index == actuator && inside) {
-        double control = world->state.control[actuator];
+        double control = rgState_Control(&world->state, actuator);
         return def->hasControlRange ? fmin(fmax(control, def->controlLower), def->controlUpper)
                                     : control;
     }

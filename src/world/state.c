@@ -1,6 +1,7 @@
 // State: set, reset, save, restore, hash; controls, forces and sleep.
 #include "world/world.h"
 
+#include <limits.h>
 #include <string.h>
 
 bool rgNumbersAreFinite(const double* x, int count) {
@@ -184,6 +185,15 @@ rgResult rgWorld_SetTime(rgWorld* world, double time) {
     return rg_ok;
 }
 
+// As if the controls had been what they are for ever.
+static void rgState_ResetHistory(rgState* state, const rgModel* model) {
+    for (int a = 0; a < model->info.actuatorCount; ++a) {
+        for (int k = 0; k < state->delays[a].count; ++k) {
+            state->history[state->delays[a].first + k] = state->control[a];
+        }
+    }
+}
+
 rgResult rgWorld_Reset(rgWorld* world, rgKeyId key) {
     if (world == NULL || key.index1 < 0 || key.index1 > world->model->info.keyCount) {
         return rg_errorArgument;
@@ -203,6 +213,7 @@ rgResult rgWorld_Reset(rgWorld* world, rgKeyId key) {
     if (def != NULL && def->control != NULL) {
         memcpy(world->state.control, def->control, (size_t)info->actuatorCount * sizeof(double));
     }
+    rgState_ResetHistory(&world->state, world->model);
     if (def != NULL && def->activation != NULL) {
         memcpy(world->state.activation, def->activation,
                (size_t)info->activationCount * sizeof(double));
@@ -612,7 +623,7 @@ static double* rgTakeNumbers(double** cursor, int count) {
 }
 
 void rgViewState(const rgSleep* sleep, const rgWarmStart* warmStart, const rgModel* model,
-                 double* block, rgState* state) {
+                 int historyCount, double* block, rgState* state) {
     const rgModelInfo* info = &model->info;
     double* cursor = block;
     state->block = block;
@@ -631,21 +642,70 @@ void rgViewState(const rgSleep* sleep, const rgWarmStart* warmStart, const rgMod
     state->predictor = rgTakeNumbers(&cursor, info->vCount);
     state->solved = rgTakeNumbers(&cursor, info->treeCount);
     state->impulse = rgTakeNumbers(&cursor, warmStart->slots.count);
+    state->history = rgTakeNumbers(&cursor, historyCount);
+    state->historyCount = historyCount;
     state->blockCount = (int)(cursor - block);
+}
+
+// ---- delays of controls
+
+// Plan where the history has the controls of each actuator. Returns their count; -1: too many.
+static int rgState_PlanDelays(rgState* state, const rgModel* model, double dt) {
+    double total = 0;
+    for (int a = 0; a < model->info.actuatorCount; ++a) {
+        const rgActuatorDef* def = &model->actuators[a];
+        // A multiple of the step stays one in spite of rounding.
+        double steps = def->delay / dt, count = ceil(steps - 1e-6);
+        double share = def->delayIsContinuous && count > 1 ? steps - (count - 1) : 1;
+        state->delays[a] = (rgDelay){(int)fmin(total, INT_MAX), (int)fmin(count, INT_MAX),
+                                     fmin(fmax(share, 0), 1)};
+        total += count;
+    }
+    return total < RG_MOST_DELAYED_CONTROLS ? (int)total : -1;
+}
+
+double rgState_Control(const rgState* state, int actuator) {
+    const rgDelay* delay = &state->delays[actuator];
+    if (delay->count == 0) {
+        return state->control[actuator];
+    }
+    const double* last = state->history + delay->first + delay->count - 1;
+    return delay->share < 1 ? delay->share * last[0] + (1 - delay->share) * last[-1] : last[0];
+}
+
+void rgWorld_CommitControls(rgWorld* world) {
+    rgState* state = &world->state;
+    for (int a = 0; a < world->model->info.actuatorCount && state->historyCount > 0; ++a) {
+        const rgDelay* delay = &state->delays[a];
+        if (delay->count > 0) {
+            double *first = state->history + delay->first, before = rgState_Control(state, a);
+            memmove(first + 1, first, (size_t)(delay->count - 1) * sizeof(double));
+            first[0] = state->control[a];
+            if (rgState_Control(state, a) != before) {
+                rgSleep_WakeActuator(&world->sleep, state, world->model, a);
+            }
+        }
+    }
 }
 
 bool rgState_Create(rgWorld* world) {
     const rgModelInfo* info = &world->model->info;
+    bool good = true;
+    world->state.delays =
+        rgHeap_Allocate(&world->heap, info->actuatorCount, sizeof(rgDelay), &good);
+    int history = good ? rgState_PlanDelays(&world->state, world->model, world->settings.dt) : -1;
+    if (history < 0) {
+        return false;
+    }
     int count = 1 + info->qCount + 4 * info->vCount + info->actuatorCount + info->activationCount +
                 6 * info->bodyCount + 3 * info->treeCount +
                 RG_KINEMATIC_NUMBERS * world->model->kinematicCount + world->sleep.treeCount +
-                world->warmStart.slots.count;
-    bool good = true;
+                world->warmStart.slots.count + history;
     double* block = rgHeap_Allocate(&world->heap, count, sizeof(double), &good);
     if (!good) {
         return false;
     }
-    rgViewState(&world->sleep, &world->warmStart, world->model, block, &world->state);
+    rgViewState(&world->sleep, &world->warmStart, world->model, history, block, &world->state);
     RG_ASSERT(world->state.blockCount == count);
     memcpy(world->state.q, world->model->neutral, (size_t)info->qCount * sizeof(double));
     for (int t = 0; t < info->treeCount; ++t) {

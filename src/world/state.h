@@ -6,6 +6,13 @@
 typedef struct rgSleep rgSleep;
 typedef struct rgWarmStart rgWarmStart;
 
+// Controls of an actuator with a delay, the latest first: where they are in the history, how many,
+// and the share of the last one, whose rest is the one before it.
+typedef struct rgDelay {
+    int first, count;
+    double share;
+} rgDelay;
+
 // Views into one block of numbers, in this order.
 typedef struct rgState {
     double* block;
@@ -25,6 +32,9 @@ typedef struct rgState {
     double* solved;    // per tree: 1 if the last step solved for its impulses, 0: accepted start
     double* impulse;   // per slot: warm start of rows that are no contacts
     double* slowTime;  // per tree, where sleep is an option: for how long it has been slow [s]
+    double* history;   // historyCount: controls that have not acted yet
+    int historyCount;
+    rgDelay* delays; // not in the block; per actuator
 } rgState;
 
 static inline bool rgState_LinkIsDisabled(const rgState* state, const rgModel* model, int link) {
@@ -36,7 +46,11 @@ bool rgNumbersAreFinite(const double* x, int count);
 bool rgState_Create(rgWorld* world);
 // Views of the parts of a block.
 void rgViewState(const rgSleep* sleep, const rgWarmStart* warmStart, const rgModel* model,
-                 double* block, rgState* state);
+                 int historyCount, double* block, rgState* state);
+// The control that acts on an actuator now.
+double rgState_Control(const rgState* state, int actuator);
+// Append the controls of the step to the history of those that are delayed.
+void rgWorld_CommitControls(rgWorld* world);
 // True if the pose is finite and its quaternion has a length.
 bool rgPoseIsUsable(rgPose pose);
 // Write the checksum at the end of a saved state.

@@ -53,6 +53,7 @@ rgResult rgWorld_CommitStep(rgStep* step) {
     rgKinematics_Commit(&world->kinematics, &world->state);
     rgWorld_CommitPredictor(world);
     rgState_CommitActivations(&world->state, model, world->settings.dt);
+    rgWorld_CommitControls(world);
     for (int t = 0; t < model->treeCount; ++t) {
         world->state.solved[t] = world->constraints.solved[t];
     }

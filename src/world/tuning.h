@@ -27,11 +27,12 @@
 #define RG_RESTITUTION_RATIO   1e-4 // accuracy of the work / work of full restitution. [inh]
 
 // Free motion.
-#define RG_STIFFNESS_FACTOR   4.0  // of free.2, step.8; x2: 18, not 12, steps per period
-#define RG_ADHESION_GAP       1e-5 // [m] up to which it acts. [t actuator]
-#define RG_MIDPOINT_TOLERANCE 1e-9 // of free.6, relative to the velocity. [inh]
-#define RG_FLUID_STIFF_RATIO  0.05 // dt d / m of a fluid that changes within a step. [inh]
-#define RG_FLIGHT_ANGLE       2e-4 // [rad] of a joint in a step, of free.6. [free.md]
+#define RG_STIFFNESS_FACTOR      4.0      // of free.2, step.8; x2: 18, not 12, steps per period
+#define RG_ADHESION_GAP          1e-5     // [m] up to which it acts. [t actuator]
+#define RG_MIDPOINT_TOLERANCE    1e-9     // of free.6, relative to the velocity. [inh]
+#define RG_MOST_DELAYED_CONTROLS 10000000 // of a world. [inh]
+#define RG_FLUID_STIFF_RATIO     0.05     // dt d / m of a fluid that changes within a step. [inh]
+#define RG_FLIGHT_ANGLE          2e-4     // [rad] of a joint in a step, of free.6. [free.md]
 
 // Trees that turn fast.
 #define RG_FAST_ANGLE          0.03 // [rad] of a joint in a step; x1/2: 20 % more cost. [note]

@@ -49,6 +49,31 @@ static void test_ignored(void** state) {
     }
 }
 
+// Delays are read, from classes too, and written.
+static void test_delays(void** state) {
+    (void)state;
+    rgParsed f = rgParse("<mujoco><option timestep='.001'/><default><motor delay='.004' "
+                         "nsample='4'/></default><worldbody><body><joint name='j'/><geom "
+                         "size='1'/></body></worldbody><actuator><motor joint='j'/><motor "
+                         "joint='j' delay='.0025' interp='linear'/></actuator></mujoco>");
+    for (int round = 0; round < 2; ++round) {
+        const rgActuatorDef* a = rgModelDef_Actuator(f.def, (rgActuatorId){1});
+        EXPECT_NEAR(a->delay, 0.004, 1e-15);
+        assert_false(a->delayIsContinuous);
+        a = rgModelDef_Actuator(f.def, (rgActuatorId){2});
+        EXPECT_NEAR(a->delay, 0.0025, 1e-15);
+        assert_true(a->delayIsContinuous);
+        if (round == 0) {
+            assert_int_equal(rgSaveMjcf(f.def, "delays.xml", NULL), rg_ok);
+            rgParsed_Close(&f);
+            assert_int_equal(rgCreateDiagnostics(NULL, &f.diagnostics), rg_ok);
+            assert_int_equal(rgLoadMjcf("delays.xml", NULL, f.diagnostics, &f.def), rg_ok);
+        }
+    }
+    rgParsed_Close(&f);
+    remove("delays.xml");
+}
+
 // Ends of loops meet at the reference configuration.
 static void test_equality(void** state) {
     (void)state;
@@ -316,17 +341,12 @@ static void test_idle_actuators(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ignored),
-        cmocka_unit_test(test_equality),
-        cmocka_unit_test(test_actuators),
-        cmocka_unit_test(test_damping_ratio),
-        cmocka_unit_test(test_free_length_around_a_ball),
-        cmocka_unit_test(test_muscle_force),
-        cmocka_unit_test(test_disabled_actuators),
-        cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_sensors),
-        cmocka_unit_test(test_idle_actuators),
+        cmocka_unit_test(test_ignored),       cmocka_unit_test(test_delays),
+        cmocka_unit_test(test_equality),      cmocka_unit_test(test_actuators),
+        cmocka_unit_test(test_damping_ratio), cmocka_unit_test(test_free_length_around_a_ball),
+        cmocka_unit_test(test_muscle_force),  cmocka_unit_test(test_disabled_actuators),
+        cmocka_unit_test(test_flags),         cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_sensors),       cmocka_unit_test(test_idle_actuators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,6 +52,61 @@ static void test_activations(void** state) {
     SceneEnd(&scene);
 }
 
+// A control that acts n steps later makes the motion that it makes at once, n steps later, to the
+// last bit; in between lies the line between two controls. The history is part of what is saved,
+// and after a reset it is as if the controls had always been so.
+static void test_delays(void** state) {
+    (void)state;
+    Scene now =
+        TextScene(SLIDER("<position joint='x' kp='50' kv='2'/>", ""), 1e-3, rg_integratorMidpoint);
+    Scene later =
+        TextScene(SLIDER("<position joint='x' kp='50' kv='2' delay='0.0025' nsample='3'/>",
+                         "<keyframe><key qpos='1' ctrl='1'/></keyframe>"),
+                  1e-3, rg_integratorMidpoint);
+    Scene line = TextScene(SLIDER("<position joint='x' kp='50' kv='2' delay='0.0025' nsample='3' "
+                                  "interp='linear'/>",
+                                  ""),
+                           1e-3, rg_integratorMidpoint);
+    double speeds[64], between[64], saved[4096], controls[65] = {0};
+    for (int i = 0; i < 60; ++i) {
+        controls[i] = sin(0.7 * i) + (i > 5);
+        Control(&now, controls[i]);
+        Control(&later, controls[i]);
+        Control(&line, controls[i]);
+        assert_true(i < 3 || Speed(&later) == speeds[i - 3]);
+        assert_true(i >= 3 || Speed(&later) == 0);
+        speeds[i] = Speed(&now);
+        between[i] = Speed(&line);
+        if (i == 30) {
+            assert_true(rgWorld_StateSize(later.world) <= sizeof(saved));
+            assert_int_equal(rgWorld_Save(later.world, saved, sizeof(saved)), rg_ok);
+        }
+        SceneStep(&now);
+        SceneStep(&later);
+        SceneStep(&line);
+    }
+    double end = Speed(&later);
+    assert_int_equal(rgWorld_Restore(later.world, saved, sizeof(saved)), rg_ok);
+    for (int i = 30; i < 60; ++i) {
+        Control(&later, controls[i]);
+        SceneStep(&later);
+    }
+    assert_true(Speed(&later) == end);
+    assert_int_equal(rgWorld_Reset(now.world, (rgKeyId){0}), rg_ok);
+    for (int i = 0; i < 60; ++i) { // by hand: half of either control
+        double older = i >= 3 ? controls[i - 3] : 0, newer = i >= 2 ? controls[i - 2] : 0;
+        EXPECT_NEAR(Speed(&now), between[i], 1e-14);
+        Control(&now, 0.5 * (older + newer));
+        SceneStep(&now);
+    }
+    assert_int_equal(rgWorld_Reset(later.world, (rgKeyId){1}), rg_ok);
+    SceneRun(&later, 10);
+    assert_true(Speed(&later) == 0); // it holds the key from the first step on
+    SceneEnd(&now);
+    SceneEnd(&later);
+    SceneEnd(&line);
+}
+
 // Activations are part of what is saved; those of the end of the step act early.
 static void test_restore_and_early(void** state) {
     (void)state;
@@ -311,16 +366,12 @@ static void test_controllers(void** state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_adhesion_lifts),
-                                       cmocka_unit_test(test_adhesion_on_a_wall),
-                                       cmocka_unit_test(test_controllers),
-                                       cmocka_unit_test(test_activations),
-                                       cmocka_unit_test(test_restore_and_early),
-                                       cmocka_unit_test(test_damper),
-                                       cmocka_unit_test(test_free_and_site),
-                                       cmocka_unit_test(test_reference),
-                                       cmocka_unit_test(test_all_kinds),
-                                       cmocka_unit_test(test_crank),
-                                       cmocka_unit_test(test_muscle)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_adhesion_lifts), cmocka_unit_test(test_adhesion_on_a_wall),
+        cmocka_unit_test(test_controllers),    cmocka_unit_test(test_activations),
+        cmocka_unit_test(test_delays),         cmocka_unit_test(test_restore_and_early),
+        cmocka_unit_test(test_damper),         cmocka_unit_test(test_free_and_site),
+        cmocka_unit_test(test_reference),      cmocka_unit_test(test_all_kinds),
+        cmocka_unit_test(test_crank),          cmocka_unit_test(test_muscle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
