@@ -306,16 +306,14 @@ static bool rgDropImmovable(rgSolve* solve, rgSystemDef* def, const rgSystem* sy
     bool any = false;
     for (int i = 0; i < system->blockCount; ++i) {
         const rgSystemBlock* block = system->blocks + i;
-        const double* d = system->diagonal + block->entryStart;
-        int m = block->size;
-        if (block->kind != rg_blockCoulomb || system->g[block->row + 2] >= 0 ||
-            d[2 * m + 2] >= RG_ZERO_RATIO * (d[0] + d[m + 1])) {
+        if (!block->immovable || system->g[block->row + 2] >= 0) {
             continue;
         }
         int own = layout->blockOfRow[system->globalRow[block->row]];
         layout->placeOfBlock[own] = -1;
         solve->conflict[layout->blocks[own].given] = true;
-        memset(solve->lambda + layout->blocks[own].firstRow, 0, (size_t)m * sizeof(double));
+        memset(solve->lambda + layout->blocks[own].firstRow, 0,
+               (size_t)block->size * sizeof(double));
         outcome->left = outcome->status = rg_contactInfeasible;
         any = true;
     }

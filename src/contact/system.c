@@ -137,6 +137,18 @@ static void rgSystem_FindMasses(rgSystem* system, const rgSystemDef* def) {
     }
 }
 
+// Contacts whose normal cannot move. Eliminated rows hold others that can: beside a loop of
+// compliance R they keep G R / (G + R).
+static void rgSystem_MarkImmovable(rgSystem* system) {
+    for (int i = 0; i < system->blockCount; ++i) {
+        rgSystemBlock* block = system->blocks + i;
+        const double* d = system->diagonal + block->entryStart;
+        int m = block->size;
+        block->immovable =
+            block->kind == rg_blockCoulomb && d[2 * m + 2] < RG_ZERO_RATIO * (d[0] + d[m + 1]);
+    }
+}
+
 // Power of two nearest to the root of x.
 static double rgRootPower(double x) {
     int exponent;
@@ -254,6 +266,7 @@ static void rgSystem_ScaleBlocks(rgSystem* system) {
 // are taken out of it.
 static rgResult rgSystem_Scale(rgSystem* system, const rgSystemDef* def) {
     rgSystem_FindMasses(system, def);
+    rgSystem_MarkImmovable(system);
     double reference = rgSystem_FindReference(system, def);
     rgMatrix* dense = rgSystem_Dense(system);
     rgResult result =

@@ -17,6 +17,7 @@ typedef struct rgSystemBlock {
     double mu;
     double torsion, rolling; // Coulomb rows 3, and 4 and 5: impulse at most, over lambda_n
     double lower, upper;
+    bool immovable; // a contact whose normal nothing can move, before any row is eliminated
 } rgSystemBlock;
 
 // Structure of a block's Jacobians A and B, which the linear algebra exploits.
