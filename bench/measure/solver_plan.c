@@ -13,10 +13,13 @@ static const struct {
     const char* name;
     uint32_t bit;
 } rgParts[] = {
-    {"start", rg_planStart},       {"again", rg_planAgain},
-    {"proximal", rg_planProximal}, {"interior", rg_planInterior},
-    {"few", rg_planFew},           {"polish", rg_planPolish},
-    {"damped", rg_planDamped},     {"certificate", rg_planCertificate},
+    {"start", rg_planStart},
+    {"proximal", rg_planProximal},
+    {"interior", rg_planInterior},
+    {"few", rg_planFew},
+    {"polish", rg_planPolish},
+    {"damped", rg_planDamped},
+    {"certificate", rg_planCertificate},
 };
 
 enum { rg_partCount = sizeof(rgParts) / sizeof(rgParts[0]) };

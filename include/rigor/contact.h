@@ -134,7 +134,6 @@ typedef struct rgAdmmDef {
 typedef enum rgPlanPart {
     rg_planStart = 1 << 0,       ///< Newton from the start
     rg_planProximal = 1 << 1,    ///< its proximal term
-    rg_planAgain = 1 << 2,       ///< sweeps and Newton again before the interior point
     rg_planInterior = 1 << 3,    ///< the interior point
     rg_planFew = 1 << 4,         ///< contacts that hold it up are solved exactly
     rg_planPolish = 1 << 5,      ///< Newton near its end

@@ -126,14 +126,8 @@ static double rgInterior_MeasureCone(rgInterior* point, rgCone* cone) {
     return dot / rgTarget(point->targetMu, cone->floor);
 }
 
-// Primal residual (interior.4), duality measure (interior.9): products over their targets, times
-// the last target mu
-static void rgInterior_Measure(rgInterior* point) {
-    rgSystem* system = point->system;
-    rgSystem_Velocity(system, point->lambda, point->velocity);
-    for (int i = 0; i < system->n; ++i) {
-        point->primal[i] = point->velocity[i] - point->sigma[i];
-    }
+// Duality measure (interior.9): products over their targets, times the last target mu; rho.
+static void rgInterior_MeasurePairs(rgInterior* point) {
     double sum = 0;
     for (int i = 0; i < point->lineCount; ++i) {
         rgLine* line = point->lines + i;
@@ -147,6 +141,23 @@ static void rgInterior_Measure(rgInterior* point) {
     }
     int count = point->coneCount + point->lineCount;
     point->dualityMeasure = count > 0 ? point->targetMu * sum / count : 0;
+    point->pathProximal = RG_PATH_PROXIMAL_RATIO * point->dualityMeasure;
+}
+
+// Measures of the present point, and its primal residual (interior.4).
+static void rgInterior_Measure(rgInterior* point) {
+    rgSystem* system = point->system;
+    rgInterior_MeasurePairs(point);
+    rgSystem_Velocity(system, point->lambda, point->velocity);
+    for (int i = 0; i < system->n; ++i) {
+        point->primal[i] = point->velocity[i] - point->sigma[i];
+    }
+    for (int i = 0; i < point->coneCount; ++i) {
+        int row = point->cones[i].block->row;
+        for (int k = row; k < row + 3; ++k) {
+            point->primal[k] += point->pathProximal * point->lambda[k];
+        }
+    }
 }
 
 // db and de of one cone
@@ -255,7 +266,7 @@ static bool rgInterior_Move(rgInterior* point, double stepLength) {
 // linear system or the step fails.
 static bool rgInterior_Advance(rgInterior* point) {
     rgSystem* system = point->system;
-    rgInterior_Linearize(point, RG_LEAST_SHIFT);
+    rgInterior_Linearize(point);
     if (system->ops->factorNewton(system, point->A, point->B, point->kinds, RG_LEAST_SHIFT) !=
         rg_ok) {
         return false;

@@ -18,7 +18,7 @@ typedef struct rgCone {
     double c[3];       // right-hand side of the pair in interior.7
     double second[3];  // second-order terms of the predictor
     double floor;      // interior.10: product of the pair below which nothing is gained
-    double proximal;   // added to the diagonal of G, centred at the present point
+    double proximal;   // interior.12: p, at least rho
     double stepLength; // longest step that this contact allows
 } rgCone;
 
@@ -42,7 +42,7 @@ typedef struct rgInterior {
     double* lambda;   // inside K
     double* sigma;    // velocity unknown: inside the dual cones and half lines
     double* velocity; // G lambda + g
-    double* primal;   // interior.4: velocity - sigma
+    double* primal;   // interior.4: velocity + rho lambda - sigma
     double* rhs;
     rgDirection direction, trial;
     double* A;
@@ -54,6 +54,7 @@ typedef struct rgInterior {
     rgLine* lines;             // in the exact model those of the cones first, in their order
     double dualityMeasure;     // interior.9: mean over the pairs
     double targetMu;           // of the last step
+    double pathProximal;       // interior.9: rho
     double fractionToBoundary; // share of the way to the boundary that a step goes
     int blockingMost;          // blocking contacts that are resolved, at most
 } rgInterior;
@@ -74,7 +75,7 @@ static inline bool rgIsFrictionless(const rgSystemBlock* block) {
 
 // interior.7: A and B of the present point with the proximal terms; rows of the right-hand side for
 // a wanted product.
-void rgInterior_Linearize(rgInterior* point, double leastProximal);
+void rgInterior_Linearize(rgInterior* point);
 void rgInterior_RightSide(rgInterior* point, double targetMu);
 
 // interior.8: The direction that the right-hand side asks for, with c of the cones.

@@ -89,7 +89,8 @@ static void rgInterior_LinearizeRest(rgInterior* point) {
 }
 
 // interior.7 with the proximal terms: A + B p
-void rgInterior_Linearize(rgInterior* point, double leastProximal) {
+void rgInterior_Linearize(rgInterior* point) {
+    double leastProximal = fmax(point->pathProximal, RG_LEAST_SHIFT);
     rgInterior_LinearizeRest(point);
     for (int i = 0; i < point->coneCount; ++i) {
         rgCone* cone = point->cones + i;

@@ -1,5 +1,5 @@
-// auto: accept the start, proximal Newton with a second try, interior point with blocking contacts
-// resolved, damped Newton; all judged alike. docs/theory/auto.md.
+// auto: accept the start, proximal Newton, interior point with blocking contacts resolved, damped
+// Newton; all judged alike. docs/theory/auto.md.
 #include "contact/cones.h"
 #include "contact/run.h"
 #include "contact/tuning.h"
@@ -65,19 +65,6 @@ static rgResult rgNewtonFromStart(rgRun* run, double* lambda) {
         rgPassesFromStart(run, lambda);
     }
     return rgRunNewton(run, lambda, &newton);
-}
-
-// Second try: a few Gauss-Seidel passes from the best point, then Newton. Most cycles of the first
-// try end here, for less than the interior point costs.
-static rgResult rgNewtonAgain(rgRun* run, double* lambda) {
-    rgNewtonOptions newton = {.limit = RG_NEWTON_ITERATIONS,
-                              .regularisation = RG_NEWTON_SHIFT_RATIO,
-                              .proximal =
-                                  rgRun_Uses(run, rg_planProximal) ? RG_NEWTON_PROXIMAL_RATIO : 0,
-                              .centre = run->start};
-    memcpy(lambda, run->best, (size_t)run->system->n * sizeof(double));
-    rgResult result = rgRunGaussSeidel(run, lambda, RG_GAUSS_SEIDEL_PASSES, 1);
-    return result == rg_ok && !rgRun_Solved(run) ? rgRunNewton(run, lambda, &newton) : result;
 }
 
 // True where a few contacts are wrong among many, rather than many of a few.
@@ -156,8 +143,7 @@ static rgResult rgPhase_Newton(rgRun* run, double* lambda) {
         memcpy(lambda, run->best, bytes);
         return rgMultipliersToTolerance(run, lambda);
     }
-    bool again = result == rg_ok && !rgRun_Solved(run) && rgRun_Uses(run, rg_planAgain);
-    return again ? rgNewtonAgain(run, lambda) : result;
+    return result;
 }
 
 // Interior point from zero impulses, which chooses no active set and so cannot cycle; then Newton

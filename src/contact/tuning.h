@@ -63,6 +63,7 @@
 #define RG_POINT_VELOCITY           0.5  // sigma_n above the velocity there [-]; 0.3: 23. [abl]
 #define RG_BOUNDARY_RATIO           0.95 // step / way to the boundary; 0.9: 25 for 20 left. [abl]
 #define RG_CENTRING_LEAST_RATIO     0.01 // target mu / duality measure; x3: 23, not 20. [abl]
+#define RG_PATH_PROXIMAL_RATIO      1e-6 // rho / duality measure; 0: self-stress of 1e12. [note]
 #define RG_SECOND_ORDER_STEP        0.1  // predictor's step with a corrector. [abl] 0: 118, not 98
 #define RG_FLOOR_TOLERANCE_RATIO    0.03 // s of interior.10 / tolerance; x3: 22, not 20. [abl]
 #define RG_STALL_STEP               1e-4 // step that ends the path. [abl] 1e-2: 194, not 98, left

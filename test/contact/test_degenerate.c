@@ -108,6 +108,26 @@ static void test_heavy_towers_are_feasible(void** state) {
     }
 }
 
+// A loop with a compliance of 1e-9 holds the normal of a contact and drives it into the surface.
+// The contact moves as far as the loop gives way, so its impulse balances the loop's.
+static void test_contact_beside_a_loop(void** state) {
+    (void)state;
+    rgBlock blocks[2] = {{.kind = rg_blockFree, .firstRow = 0, .rowCount = 1},
+                         rgContactBlock(1, 0.5)};
+    double G[16] = {1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1};
+    double g[4] = {1e-3, 0, 0, 0}, R[4] = {1e-9, 0, 0, 0}, lambda[4] = {0};
+    rgContactCase* made = rgMakeDenseCase(2, blocks, G, g);
+    rgContactProblem problem = made->problem;
+    problem.compliance = R;
+    rgContactSolverDef def = rgDefaultContactSolverDef();
+    def.form = rg_formDense;
+    rgContactReport report = rgSolveAndCheck(&def, &problem, lambda);
+    assert_int_equal(report.status, rg_contactSolved);
+    EXPECT_NEAR(lambda[3], 1e-3 / R[0], 1);
+    EXPECT_NEAR(lambda[0], -1e-3 / R[0], 1);
+    rgFreeContactCase(made);
+}
+
 // A contact whose normal nothing can move stands in the way of nobody: it is named and left out,
 // whichever of the two it is and however the matrix is given and held.
 static void test_normal_that_nothing_moves(void** state) {
@@ -543,6 +563,7 @@ int main(void) {
         cmocka_unit_test(test_nothing_moves),
         cmocka_unit_test(test_rows_that_nothing_moves),
         cmocka_unit_test(test_heavy_towers_are_feasible),
+        cmocka_unit_test(test_contact_beside_a_loop),
         cmocka_unit_test(test_normal_that_nothing_moves),
         cmocka_unit_test(test_others_than_the_immovable),
         cmocka_unit_test(test_no_solution),
