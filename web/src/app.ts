@@ -306,7 +306,7 @@ export class App {
       legend.append(dot, el('small', {}, name));
     }
     const share = el('input', { type: 'range', min: 0.5, max: 1, step: 0.01, value: this.percentile, 'aria-label': 'Percentile of forces that sets the scale of arrows', oninput: () => { this.percentile = Number(share.value); this.scaleForces(); } });
-    const kind = el('select', { 'aria-label': 'What labels name', onchange: () => { this.labelKind = kind.value as typeof this.labelKind; this.setShow('labels', true); } }, ...LABELS.map((l) => el('option', {}, l)));
+    const kind = el('select', { 'aria-label': 'Objects with labels', onchange: () => { this.labelKind = kind.value as typeof this.labelKind; this.setShow('labels', true); } }, ...LABELS.map((l) => el('option', {}, l)));
     const trail = el('input', { type: 'range', min: 0.2, max: 10, step: 0.1, value: this.trailSeconds, 'aria-label': 'Length of trails [s]', oninput: () => { this.trailSeconds = Number(trail.value); this.setShow('trails', true); } });
     box.append(el('div', { className: 'row' }, el('span', { className: 'name' }, 'Labels of'), kind), el('div', { className: 'row' }, el('span', { className: 'name' }, 'Trail time'), trail),
       el('div', { className: 'row' }, el('span', { className: 'name' }, 'Arrow scale'), share, this.scaleText), el('div', { className: 'row' }, el('span', { className: 'name' }, 'Arrow length'), scale), el('div', { className: 'row' }, el('span', { className: 'name' }, 'Opacity'), opacity), legend);
