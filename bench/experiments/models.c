@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct rgLawDef {
     const char* name;
@@ -166,7 +167,7 @@ static void rgModels_AddFiles(rgModels* all, int contactsMost) {
     const char* data = getenv("RIGOR_DATA");
     char* folder = data != NULL ? rgCli_Format("%s/fclib", data) : NULL;
     rgCaseFiles files = {0};
-    if (folder != NULL && rgFindCases(&folder, 1, &files)) {
+    if (folder != NULL && access(folder, R_OK) == 0 && rgFindCases(&folder, 1, &files)) {
         for (int i = 0; i < files.count; ++i) {
             rgFclibProblem* loaded = NULL;
             if (rgLoadFclib(files.files[i].path, NULL, NULL, &loaded) == rg_ok) {
