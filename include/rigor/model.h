@@ -98,6 +98,8 @@ typedef struct rgMaterial {
     double dissipation;     ///< [s/m] of Hunt and Crossley, with stiffness: F = k x (1 + d x')
     double muImpact;        ///< sliding friction of a point that closes at the transition speed
     double transitionSpeed; ///< [m/s]; 0 means mu at any speed
+    double adhesion; ///< [N] that each point presses on the other side, up to which it can be
+                     ///< pulled off; a pair has the sum of both
 } rgMaterial;
 
 typedef struct rgShapeDef {

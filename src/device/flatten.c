@@ -113,6 +113,7 @@ static void rgRefuseMaterial(rgRefusal* refusal, const rgWorld* world, int a,
     const char* why = material->stiffness > 0 || material->tangentialStiffness > 0
                           ? "compliant contacts"
                       : rgContactRowCount(material) > 3 ? "torsion or rolling friction"
+                      : material->adhesion > 0          ? "adhesion"
                       : material->transitionSpeed > 0   ? "friction that depends on the impact"
                                                         : NULL;
     if (why != NULL) {

@@ -84,6 +84,7 @@ typedef struct rgMjGeom {
     double margin, gap;
     double surface[6]; // velocity of the surface: linear, angular
     int fluid;         // index of fluidShapes
+    double adhesion;
     double fluidCoefficients[5];
     rgMjSoftness softness;
     const char* mesh;

@@ -8,13 +8,14 @@ typedef struct rgMjPair {
     int condim;
     double friction[5];
     int frictionCount;
+    double adhesion; // negative: that of the geoms
     rgMjSoftness softness;
 } rgMjPair;
 
 void rgMjcf_ApplyPair(rgMjcf* m, const rgXmlNode* node, void* value) {
-    static const char* const known[] = {"name",   "class",    "geom1",  "geom2",
-                                        "condim", "friction", "solref", "solreffriction",
-                                        "solimp", "gap",      "margin", NULL};
+    static const char* const known[] = {
+        "name",           "class",  "geom1", "geom2",  "condim",   "friction", "solref",
+        "solreffriction", "solimp", "gap",   "margin", "adhesion", NULL};
     static const char* const unsupported[] = {"gap", "margin", NULL};
     rgMjPair* pair = value;
     rgXmlReader_CheckAttributes(&m->reader, node, known);
@@ -23,6 +24,7 @@ void rgMjcf_ApplyPair(rgMjcf* m, const rgXmlNode* node, void* value) {
     int count = rgXmlReader_Doubles(&m->reader, node, "friction", pair->friction, 1, 5);
     pair->hasFriction = count > 0 || pair->hasFriction;
     pair->frictionCount = RG_MAX(count, pair->frictionCount);
+    rgXmlReader_Double(&m->reader, node, "adhesion", &pair->adhesion);
     rgMjcf_ReadSoftness(m, node, "solref", "solimp", &pair->softness);
 }
 
@@ -62,7 +64,8 @@ static void rgMjcf_SetPairFriction(rgMjcf* m, const rgXmlNode* node, const rgMjP
 
 static void rgMjcf_ReadPair(rgMjcf* m, const rgXmlNode* node) {
     static const char* const names[] = {"pair", NULL};
-    rgMjPair pair = {.friction = {1, 1, 0.005, 0.0001, 0.0001}, .softness = rgMjcf_NoSoftness()};
+    rgMjPair pair = {
+        .friction = {1, 1, 0.005, 0.0001, 0.0001}, .adhesion = -1, .softness = rgMjcf_NoSoftness()};
     rgMjcf_ApplyClass(m, rgMjcf_Class(m, node, "class", 0), names, rgMjcf_ApplyPair, &pair);
     rgMjcf_ApplyPair(m, node, &pair);
     int a = rgMjcf_Lookup(m, &m->geomNames, node, "geom1", "geom");
@@ -76,6 +79,7 @@ static void rgMjcf_ReadPair(rgMjcf* m, const rgXmlNode* node) {
     }
     rgMaterial material = rgMjcf_MixedMaterial(m, a, b);
     rgMjcf_SetPairFriction(m, node, &pair, &material);
+    material.adhesion = pair.adhesion >= 0 ? pair.adhesion : material.adhesion;
     if (m->load->fileContact && pair.softness.isSet) {
         double mass = rgMjcf_ReducedMass(rgMjcf_TreeMass(m, m->def->shapes[a].body),
                                          rgMjcf_TreeMass(m, m->def->shapes[b].body));

@@ -150,6 +150,7 @@ static void rgMjWriter_Surface(rgMjWriter* w, const rgShapeDef* shape) {
         rgText_Integer(&w->text, "priority", shape->priority);
     }
     rgText_NumberUnless(&w->text, "margin", shape->margin, 0);
+    rgText_NumberUnless(&w->text, "adhesion", m->adhesion, 0);
     rgText_Color(&w->text, shape->color);
 }
 

@@ -77,6 +77,7 @@ static void rgMjWriter_Contact(rgMjWriter* w) {
             const double friction[5] = {m->mu, m->mu, m->muTorsion, m->muRolling, m->muRolling};
             rgText_Integer(&w->text, "condim", m->dimension > 0 ? m->dimension : 3);
             rgText_Numbers(&w->text, "friction", friction, 5);
+            rgText_NumberUnless(&w->text, "adhesion", m->adhesion, 0);
         }
         rgText_Add(&w->text, "/>\n");
     }

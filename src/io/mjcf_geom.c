@@ -43,12 +43,11 @@ static void rgMjcf_ApplySurface(rgMjcf* m, const rgXmlNode* node, rgMjGeom* g) {
 }
 
 void rgMjcf_ApplyGeom(rgMjcf* m, const rgXmlNode* node, void* value) {
-    static const char* const unsupported[] = {"adhesion", NULL};
     static const rgXmlWord fluidShapes[] = {{"none", 0}, {"ellipsoid", 1}, {NULL, 0}};
     rgXmlReader* r = &m->reader;
     rgMjGeom* g = value;
     rgXmlReader_CheckAttributes(r, node, geomKnown);
-    rgMjcf_Unsupported(m, node, unsupported);
+    rgXmlReader_Double(r, node, "adhesion", &g->adhesion);
     rgXmlReader_Word(r, node, "type", geomTypes, &g->type);
     int sizes = rgXmlReader_Doubles(r, node, "size", g->size, 1, 3);
     g->sizeCount = sizes > 0 ? sizes : g->sizeCount;
@@ -300,6 +299,7 @@ static rgShapeDef rgMjcf_ShapeDef(rgMjcf* m, const rgXmlNode* node, const rgMjGe
                          "<geom surfacevel>: the axes and the origin of a mesh geom are taken as "
                          "written, not as MuJoCo centres it");
     }
+    shape.material.adhesion = g->adhesion;
     shape.fluidEllipsoid = g->fluid == 1;
     if (shape.fluidEllipsoid &&
         (g->type == rg_mjMesh || g->type == rg_mjPlane || g->type == rg_mjHfield)) {

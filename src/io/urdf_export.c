@@ -517,8 +517,8 @@ static void rgUrdfWriter_ReportSurfaces(rgUrdfWriter* w) {
         }
         if (shape->group != 1 || shape->mask != 1 || own->mu != written->mu ||
             own->restitution != written->restitution || own->stiffness > 0 ||
-            own->tangentialStiffness > 0 || own->transitionSpeed > 0 || own->dimension != 3 ||
-            own->frictionRule != rgUrdfWriter_Rule(w)) {
+            own->tangentialStiffness > 0 || own->transitionSpeed > 0 || own->adhesion > 0 ||
+            own->dimension != 3 || own->frictionRule != rgUrdfWriter_Rule(w)) {
             rgOmissions_Add(&w->frictions, shape->name);
         }
     }

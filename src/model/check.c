@@ -258,6 +258,7 @@ static void rgCheckMaterial(rgCase* c, const rgMaterial* material) {
     rgCase_NotNegative(c, "contact dissipation", material->dissipation);
     rgCase_NotNegative(c, "friction in impacts", material->muImpact);
     rgCase_NotNegative(c, "transition speed", material->transitionSpeed);
+    rgCase_NotNegative(c, "adhesion", material->adhesion);
     rgCase_NotNegative(c, "tangential contact stiffness", material->tangentialStiffness);
     rgCase_NotNegative(c, "tangential contact damping", material->tangentialDamping);
     if (!(material->restitution >= 0 && material->restitution <= 1)) {

@@ -189,7 +189,8 @@ rgMaterial rgCombineMaterials(const rgMaterial* a, const rgMaterial* b, rgFricti
         .frictionRule = rule,
         .dissipation = rgCombineDissipation(a, b),
         .muImpact = rgCombineFriction(rule, rgImpactFriction(a), rgImpactFriction(b)),
-        .transitionSpeed = RG_MAX(a->transitionSpeed, b->transitionSpeed)};
+        .transitionSpeed = RG_MAX(a->transitionSpeed, b->transitionSpeed),
+        .adhesion = a->adhesion + b->adhesion};
 }
 
 rgMaterial rgModel_CombinedMaterial(const rgModel* model, rgShapeId idA, rgShapeId idB,

@@ -115,6 +115,7 @@ static const rgFixedField rgShapeFixed[] = {
     RG_FIXED(rgShapeDef, priority, "priority"),
     RG_FIXED(rgShapeDef, margin, "margin"),
     RG_FIXED(rgShapeDef, hidden, "visibility"),
+    RG_FIXED(rgShapeDef, material.adhesion, "adhesion"),
     RG_FIXED(rgShapeDef, fluidEllipsoid, "fluid"),
     RG_FIXED(rgShapeDef, fluidCoefficients, "fluid"),
 };

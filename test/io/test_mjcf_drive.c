@@ -74,6 +74,32 @@ static void test_delays(void** state) {
     remove("delays.xml");
 }
 
+// Adhesion of two geoms is their sum, of a pair its own, and both are written.
+static void test_adhesion(void** state) {
+    (void)state;
+    rgParsed f = rgParse("<mujoco><worldbody><geom name='a' size='1' adhesion='2'/><body><joint/>"
+                         "<geom name='b' size='1' adhesion='3'/><geom name='c' size='1'/></body>"
+                         "</worldbody><contact><pair geom1='a' geom2='c' adhesion='7'/></contact>"
+                         "</mujoco>");
+    for (int round = 0; round < 2; ++round) {
+        rgModel* model;
+        assert_int_equal(rgCompileModel(f.def, NULL, NULL, &model), rg_ok);
+        rgShapeId a = rgModel_FindShape(model, "a"), b = rgModel_FindShape(model, "b"),
+                  c = rgModel_FindShape(model, "c");
+        EXPECT_NEAR(rgModel_PairMaterial(model, a, b).adhesion, 5, 0);
+        EXPECT_NEAR(rgModel_PairMaterial(model, a, c).adhesion, 7, 0);
+        rgDestroyModel(model);
+        if (round == 0) {
+            assert_int_equal(rgSaveMjcf(f.def, "adhesion.xml", NULL), rg_ok);
+            rgParsed_Close(&f);
+            assert_int_equal(rgCreateDiagnostics(NULL, &f.diagnostics), rg_ok);
+            assert_int_equal(rgLoadMjcf("adhesion.xml", NULL, f.diagnostics, &f.def), rg_ok);
+        }
+    }
+    rgParsed_Close(&f);
+    remove("adhesion.xml");
+}
+
 // Ends of loops meet at the reference configuration.
 static void test_equality(void** state) {
     (void)state;
@@ -341,12 +367,19 @@ static void test_idle_actuators(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ignored),       cmocka_unit_test(test_delays),
-        cmocka_unit_test(test_equality),      cmocka_unit_test(test_actuators),
-        cmocka_unit_test(test_damping_ratio), cmocka_unit_test(test_free_length_around_a_ball),
-        cmocka_unit_test(test_muscle_force),  cmocka_unit_test(test_disabled_actuators),
-        cmocka_unit_test(test_flags),         cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_sensors),       cmocka_unit_test(test_idle_actuators),
+        cmocka_unit_test(test_ignored),
+        cmocka_unit_test(test_delays),
+        cmocka_unit_test(test_adhesion),
+        cmocka_unit_test(test_equality),
+        cmocka_unit_test(test_actuators),
+        cmocka_unit_test(test_damping_ratio),
+        cmocka_unit_test(test_free_length_around_a_ball),
+        cmocka_unit_test(test_muscle_force),
+        cmocka_unit_test(test_disabled_actuators),
+        cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_sensors),
+        cmocka_unit_test(test_idle_actuators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,6 +107,39 @@ static void test_delays(void** state) {
     SceneEnd(&line);
 }
 
+// A ball of 1 kg sticks to the floor at one point with 5 N, a box at four: either holds until it is
+// pulled by its weight and its points' adhesion, and slides at mu times the two.
+static void test_sticky_materials(void** state) {
+    (void)state;
+    const char* const geoms[2] = {"size='.1'", "type='box' size='.1 .1 .1'"};
+    for (int i = 0; i < 2; ++i) {
+        char text[800];
+        double points = i == 0 ? 1 : 4, holds = SCENE_G + 5 * points;
+        snprintf(text, sizeof(text),
+                 "<mujoco><option gravity='0 0 -9.81'/><worldbody><geom type='plane' size='1 1 1' "
+                 "adhesion='3' friction='.5'/><body pos='0 0 .1'><freejoint/><geom %s mass='1' "
+                 "adhesion='2' friction='.5'/></body></worldbody></mujoco>",
+                 geoms[i]);
+        for (int run = 0; run < (i == 1 ? 4 : 2); ++run) { // pulled up, and pushed along
+            rgWorldDef def = SceneWorldDef(1e-3, 1e-10);
+            def.hasGravity = false;
+            Scene scene = SceneText(text, &def);
+            bool moves = run % 2 == 1, along = run > 1;
+            double size = holds * (moves ? 1.02 : 0.98);
+            rgVec3 force = along ? rgVec(0.5 * size, 0, 0) : rgVec(0, 0, size);
+            SceneRun(&scene, 5);
+            assert_int_equal(rgWorld_ApplyWrench(scene.world, (rgBodyId){1}, force,
+                                                 rgVec(0, along ? -0.05 * size : 0, 0)),
+                             rg_ok);
+            SceneRun(&scene, 200);
+            const double* q = rgWorld_Positions(scene.world, NULL);
+            double moved = along ? q[0] : q[2] - 0.1;
+            assert_true(moves ? moved > 1e-3 : fabs(moved) < 1e-8);
+            SceneEnd(&scene);
+        }
+    }
+}
+
 // Activations are part of what is saved; those of the end of the step act early.
 static void test_restore_and_early(void** state) {
     (void)state;
@@ -366,12 +399,18 @@ static void test_controllers(void** state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_adhesion_lifts), cmocka_unit_test(test_adhesion_on_a_wall),
-        cmocka_unit_test(test_controllers),    cmocka_unit_test(test_activations),
-        cmocka_unit_test(test_delays),         cmocka_unit_test(test_restore_and_early),
-        cmocka_unit_test(test_damper),         cmocka_unit_test(test_free_and_site),
-        cmocka_unit_test(test_reference),      cmocka_unit_test(test_all_kinds),
-        cmocka_unit_test(test_crank),          cmocka_unit_test(test_muscle)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_adhesion_lifts),
+                                       cmocka_unit_test(test_adhesion_on_a_wall),
+                                       cmocka_unit_test(test_controllers),
+                                       cmocka_unit_test(test_activations),
+                                       cmocka_unit_test(test_sticky_materials),
+                                       cmocka_unit_test(test_delays),
+                                       cmocka_unit_test(test_restore_and_early),
+                                       cmocka_unit_test(test_damper),
+                                       cmocka_unit_test(test_free_and_site),
+                                       cmocka_unit_test(test_reference),
+                                       cmocka_unit_test(test_all_kinds),
+                                       cmocka_unit_test(test_crank),
+                                       cmocka_unit_test(test_muscle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
