@@ -65,6 +65,7 @@ static rgDerivativeDef rgMakeDerivative(rgInput* in, rgQuantity parameters[2]) {
     def.by = rgInput_Byte(in) < 64 ? rgInput_Byte(in) : def.by;
     def.heldGaps = rgInput_Byte(in) < 64;
     def.impulses = rgInput_Byte(in) < 64;
+    def.sensors = rgInput_Byte(in) < 32;
     def.differences = rgInput_Byte(in) < 8;
     def.smoothing = rgInput_Byte(in) < 64 ? rgInput_Number(in) : 0;
     def.increment = rgInput_Byte(in) < 16 ? rgInput_Number(in) : def.increment;
@@ -86,13 +87,15 @@ static void rgDifferentiate(rgFuzzAnswers* a, rgInput* in) {
     uint64_t before = rgWorld_Hash(a->world);
     int kind = rgInput_Below(in, 3);
     RG_PROMISE(columns <= rg_mostColumns);
+    RG_PROMISE(rgModel_SensorNumbers(a->model) <= rg_mostColumns);
     rgNumbers(in, x, rg_mostColumns);
     rgNumbers(in, y, rg_mostColumns);
-    rgResult result =
-        kind == 0 ? rgWorld_Derivatives(a->world, &def, &d)
-        : kind == 1
-            ? rgWorld_Adjoint(a->world, &def, &(rgStepGradient){.qBar = x, .vBar = y}, out, NULL)
-            : rgWorld_DirectionalDerivative(a->world, &def, x, out, y, NULL);
+    rgStepGradient gradient = {.qBar = x, .vBar = y};
+    gradient.trendBar = def.by & rg_byTrend ? x + nv : NULL;
+    gradient.sensorBar = def.sensors ? y : NULL;
+    rgResult result = kind == 0   ? rgWorld_Derivatives(a->world, &def, &d)
+                      : kind == 1 ? rgWorld_Adjoint(a->world, &def, &gradient, out, NULL)
+                                  : rgWorld_DirectionalDerivative(a->world, &def, x, out, y, NULL);
     RG_PROMISE(result == rg_ok || rgIsRefusal(result));
     RG_PROMISE(columns >= 0 || result != rg_ok);
     RG_PROMISE(rgWorld_Hash(a->world) == before);
@@ -103,6 +106,8 @@ static void rgDifferentiate(rgFuzzAnswers* a, rgInput* in) {
         RG_PROMISE(d.columnCount == columns && rgAllFinite(d.nextQ, nv * columns));
         RG_PROMISE(rgAllFinite(d.nextV, nv * columns));
         RG_PROMISE(d.impulse == NULL || rgAllFinite(d.impulse, d.rowCount * columns));
+        RG_PROMISE(d.nextTrend == NULL || rgAllFinite(d.nextTrend, 2 * nv * columns));
+        RG_PROMISE(d.sensor == NULL || rgAllFinite(d.sensor, d.sensorCount * columns));
     } else {
         RG_PROMISE(rgAllFinite(out, kind == 1 ? columns : nv));
         RG_PROMISE(kind == 1 || rgAllFinite(y, nv));
