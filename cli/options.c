@@ -98,9 +98,9 @@ static const rgOptionGroup groups[] = {
     {"Files",
      " --rpy --prefix --on --scale --density --without-world --package-dir --strict --no-meshes "
      "--hull --decompose --sheet "},
-    {"Solver",
-     " --model --accuracy --max-iter --islands --stop --rule --eta --p --p-start --tau --alpha "
-     "--rho "},
+    {"Solver", " --model --accuracy --answers --max-iter --islands --stop --rule --eta --p "
+               "--p-start --tau --alpha "
+               "--rho "},
 };
 enum { rg_groupCount = sizeof(groups) / sizeof(groups[0]), rg_flatOptions = 12 };
 

@@ -204,6 +204,7 @@ static const struct {
     {"--solver", rg_useRun, false},
     {"--model", rg_useRun, false},
     {"--accuracy", rg_useRun, false},
+    {"--answers", rg_useRun, true},
     {"--tol", rg_useRun, false},
     {"--max-iter", rg_useRun, false},
     {"--start", rg_useRun, false},
