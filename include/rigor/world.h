@@ -5,7 +5,7 @@
 
 /// Raised with every change that makes a step give other bits from the same state. Recordings hold
 /// it.
-#define RG_PHYSICS_REVISION 9
+#define RG_PHYSICS_REVISION 10
 
 typedef struct rgWorld rgWorld; ///< where things are: state and workspace, one thread at a time
 
