@@ -141,7 +141,7 @@ static void rgInterior_MeasurePairs(rgInterior* point) {
     }
     int count = point->coneCount + point->lineCount;
     point->dualityMeasure = count > 0 ? point->targetMu * sum / count : 0;
-    point->pathProximal = RG_PATH_PROXIMAL_RATIO * point->dualityMeasure;
+    point->pathProximal = RG_LEAST_SHIFT * point->dualityMeasure;
 }
 
 // Measures of the present point, and its primal residual (interior.4).

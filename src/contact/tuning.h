@@ -18,8 +18,8 @@
 #define RG_REST_TOLERANCE_RATIO  1e-4 // of solves at rest; x2: a little more of them. [note]
 
 // Rounding.
-#define RG_ZERO_RATIO  1e-9  // mu, slopes, pivots, normals over others that count as 0. [abl]
-#define RG_LEAST_SHIFT 1e-10 // eps of newton.8 and interior.8 [-]. [abl] 1e-9: inverse fails
+#define RG_ZERO_RATIO 1e-9 // mu, slopes, pivots, normals over others that count as 0. [abl]
+#define RG_LEAST_SHIFT 1e-10 // eps of newton.8, interior.8; rho of interior.9. [abl, note]
 
 // Forms of the matrix: cost only.
 #define RG_DENSE_ROW_RATIO  2   // rows / velocities up to which G is dense. [abl]
@@ -63,7 +63,6 @@
 #define RG_POINT_VELOCITY           0.5  // sigma_n above the velocity there [-]; 0.3: 23. [abl]
 #define RG_BOUNDARY_RATIO           0.95 // step / way to the boundary; 0.9: 25 for 20 left. [abl]
 #define RG_CENTRING_LEAST_RATIO     0.01 // target mu / duality measure; x3: 23, not 20. [abl]
-#define RG_PATH_PROXIMAL_RATIO      1e-6 // rho / duality measure; 0: self-stress of 1e12. [note]
 #define RG_SECOND_ORDER_STEP        0.1  // predictor's step with a corrector. [abl] 0: 118, not 98
 #define RG_FLOOR_TOLERANCE_RATIO    0.03 // s of interior.10 / tolerance; x3: 22, not 20. [abl]
 #define RG_STALL_STEP               1e-4 // step that ends the path. [abl] 1e-2: 194, not 98, left

@@ -130,7 +130,7 @@ TABLE = [
     ("theory/newton.md", "when |F| <= {} |p (lambda - c)|: c = lambda, p {} of what it was", (TUNING, "RG_CENTRE_MAP_RATIO"), (TUNING, "RG_CENTRE_PROXIMAL_RATIO")),
     ("theory/interior.md", "step length a ({} of the way to the boundary, at most 1)", (TUNING, "RG_BOUNDARY_RATIO")),
     ("theory/interior.md", "max((1 - a)^3, {})", (TUNING, "RG_CENTRING_LEAST_RATIO")),
-    ("theory/interior.md", "rho = {} duality measure", (TUNING, "RG_PATH_PROXIMAL_RATIO")),
+    ("theory/interior.md", "rho = {} duality measure", (TUNING, "RG_LEAST_SHIFT")),
     ("theory/interior.md", "s = {} tolerance/weight", (TUNING, "RG_FLOOR_TOLERANCE_RATIO")),
     ("theory/interior.md", "would end the step before {} gets p = max({} p, {}), others p/{}, rho at least:", (TUNING, "RG_BLOCKED_STEP"), (TUNING, "RG_PROXIMAL_GROWTH_RATIO"),
      (TUNING, "RG_STRONG_PROXIMAL_RATIO"), (TUNING, "RG_PROXIMAL_GROWTH_RATIO")),
