@@ -18,7 +18,7 @@
 #define RG_REST_TOLERANCE_RATIO  1e-4 // of solves at rest; x2: a little more of them. [note]
 
 // Rounding.
-#define RG_ZERO_RATIO 1e-9 // mu, slopes, pivots, normals over others that count as 0. [abl]
+#define RG_ZERO_RATIO  1e-9  // mu, slopes, pivots, normals over others that count as 0. [abl]
 #define RG_LEAST_SHIFT 1e-10 // eps of newton.8, interior.8; rho of interior.9. [abl, note]
 
 // Forms of the matrix: cost only.
