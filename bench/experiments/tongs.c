@@ -220,7 +220,7 @@ static bool rgRunTongs(rgReport* report) {
                   "about the line through the pads, so that the load pulls between the axes of "
                   "the contact frame. The least friction is found by halving between %.1f and %.1f "
                   "times the exact one; a load is held if it moves less than %.0f mm in the last "
-                  "three quarters of %.0f s. Friction is the only thing that differs between runs; "
+                  "three quarters of %.3g s. Friction is the only thing that differs between runs; "
                   "settings are those of the other experiments.",
                   rgExactFriction(0), rgExactFriction(turns[1]), rgLeast, rgMost, 1e3 * rgDropped,
                   steps * rgTimeStep);

@@ -16,7 +16,7 @@ typedef struct rgCameraDef {
     int width, height;  ///< [pixels]
     double fieldOfView; ///< vertical, between 0 and pi [rad]
     rgFrameId frame;    ///< the camera is this frame of the model, with its field of view if it has
-                        ///< one (MJCF <camera>); null: body and pose say where it is
+                        ///< one (camera of MJCF); null: body and pose say where it is
     rgBodyId body;      ///< the camera moves with this body; null: it stands in the world
     rgPose pose;        ///< in the body frame
     int channels;       ///< bits of rgImageChannel; the others are not computed
