@@ -128,11 +128,11 @@ static double rgRowsDifference(const rgDeriveJob* job, const rgDerivatives* d, i
 
 // Matrices of an answer, one after the other: of q+, of v+, of sensors.
 static size_t rgMatricesSize(const rgDeriveJob* job, const rgDerivatives* d) {
-    return (size_t)((2 * job->simulation.info.vCount + d->sensorCount) * d->columnCount);
+    return (size_t)(2 * job->simulation.info.vCount + d->sensorCount) * (size_t)d->columnCount;
 }
 
 static void rgCopyMatrices(const rgDeriveJob* job, const rgDerivatives* d, double* out) {
-    size_t count = (size_t)(job->simulation.info.vCount * d->columnCount);
+    size_t count = (size_t)job->simulation.info.vCount * (size_t)d->columnCount;
     memcpy(out, d->nextQ, count * sizeof(double));
     memcpy(out + count, d->nextV, count * sizeof(double));
     if (d->sensor != NULL) {
@@ -159,7 +159,7 @@ static bool rgDeriveJob_Difference(rgDeriveJob* job, double increment, double* o
 // Blocks of columns whose differences do not depend on their increment: no contact changes its mode
 // within. Gaps of zero have a kink by position.
 static bool rgDeriveJob_Compare(rgDeriveJob* job, const rgDerivatives* d) {
-    size_t n = (size_t)(job->simulation.info.vCount * d->columnCount);
+    size_t n = (size_t)job->simulation.info.vCount * (size_t)d->columnCount;
     double *x[3], h = job->options.def.increment;
     for (int k = 0; k < 3; ++k) { // that of the answer, then of both increments
         x[k] = job->matrices + (size_t)k * rgMatricesSize(job, d);

@@ -377,7 +377,7 @@ static int rgCollectFiles(const rgCommand* command, char** argv, int count, bool
 
 // Nothing that is read is overwritten, and each output is a file of its own.
 static bool rgCheckOutputs(const rgCommand* command, char** argv, int count) {
-    size_t capacity = (size_t)(count + command->optionCount + 1);
+    size_t capacity = (size_t)count + (size_t)command->optionCount + 1;
     const char** in = rgCli_Allocate(capacity, sizeof(char*));
     const char** out = rgCli_Allocate(capacity, sizeof(char*));
     int inCount = rgCollectFiles(command, argv, count, false, in);

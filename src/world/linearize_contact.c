@@ -400,7 +400,7 @@ void rgLinearize_ContactMotion(rgWorld* world, rgLinearization* l, int index, do
             rgRelative next = rgRelativeChange(world, sides, flows[f]->links, flows[f]->carried,
                                                &now, moves, j, change.point);
             for (int r = f == 0 ? 0 : 2; r < (f == 0 ? point->rowCount : 3); ++r) {
-                size_t at = (size_t)(first + r);
+                size_t at = (size_t)first + (size_t)r;
                 double turning = rgRowTurning(point, r, &change, &now, &next);
                 l->rows[at * (size_t)l->width + (size_t)j] += scales[f] * turning;
                 l->turning[at * (size_t)l->n + (size_t)j] += f == 0 ? turning : 0;
