@@ -108,8 +108,8 @@ static double rgBlockDifference(const rgDeriveJob* job, const rgDerivatives* d, 
     return most / size;
 }
 
-// The same of rows that have units of their own, but for those whose differences depend on the
-// increment.
+// Largest difference of rows with units of their own, each over its own size. Rows whose
+// differences depend on the increment do not count.
 static double rgRowsDifference(const rgDeriveJob* job, const rgDerivatives* d, int first, int end,
                                double* const x[3]) {
     double worst = 0;

@@ -266,7 +266,7 @@ typedef struct rgAnswerDef {
     uint32_t cookie;       ///< set by the default function, checked by the search
 } rgAnswerDef;
 
-/// What a search found. Both flags false: no other answer from these starts, which is no proof.
+/// Result of a search. Both flags false: no other answer from these starts, which is no proof.
 typedef struct rgAnswers {
     int starts;          ///< tried
     int count;           ///< answers that the judge accepts, with that of the given impulses; 0:

@@ -87,6 +87,6 @@ RG_API rgResult rgDeviceBatch_Read(const rgDeviceBatch* batch, rgBatchArray arra
 /// rgDeviceBatch_Write(), since a state that was set starts anew.
 RG_API rgDeviceView rgDeviceBatch_View(const rgDeviceBatch* batch, rgBatchArray array);
 RG_API rgDeviceBatchReport rgDeviceBatch_Report(const rgDeviceBatch* batch);
-/// Whether each world stands still; N bytes.
+/// One byte per world: 1 if it stands still after a fault.
 RG_API rgResult rgDeviceBatch_Faults(const rgDeviceBatch* batch, uint8_t* faults, size_t count);
 RG_API const char* rgHostReason_Name(rgHostReason reason); ///< such as "shapes"

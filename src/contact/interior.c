@@ -144,7 +144,7 @@ static void rgInterior_MeasurePairs(rgInterior* point) {
     point->pathProximal = RG_LEAST_SHIFT * point->dualityMeasure;
 }
 
-// Measures of the present point, and its primal residual (interior.4).
+// Duality measure, velocity and primal residual (interior.4) of the present point.
 static void rgInterior_Measure(rgInterior* point) {
     rgSystem* system = point->system;
     rgInterior_MeasurePairs(point);

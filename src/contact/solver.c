@@ -71,7 +71,7 @@ struct rgContactSolver {
     int historyCapacity;
     int* conflict; // blocks of the problem
     int conflictCapacity;
-    bool keepsStarts;
+    bool keepsStarts; // searches around the start even if zero impulses are an answer
 };
 
 // One solve in progress, shared by the islands.

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-// What a step begins with.
+// Inputs of a step.
 typedef struct rgPerturbed {
     double *q, *v, *control, *force, *predictor, *change;
 } rgPerturbed;
@@ -62,7 +62,7 @@ static void rgPerturb(rgWorld* world, const rgLinearization* l, int column, doub
     }
 }
 
-// What a step leads to.
+// Outputs of a step.
 typedef struct rgReached {
     double *q, *v, *trend, *sensors;
 } rgReached;

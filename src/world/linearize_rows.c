@@ -408,8 +408,8 @@ static void rgTurnPredicted(const rgWorld* world, const rgLinearization* l, cons
     }
 }
 
-// The same of a free body, which spins on at the rate that is foreseen: gain = R (r x (exp(H r) a -
-// a)), r = w + 2 t, H half of the step.
+// Gain of a free body, which spins on at the predicted rate: R (r x (exp(H r) a - a)), r = w + 2 t,
+// H half of the step.
 static void rgAddFreeGain(rgWorld* world, rgLinearization* l, const rgLoopRows* loop, int link,
                           rgVec3 arm, double sign) {
     const rgLink* body = &world->model->links[link];

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-// What sensors read, as the step has it.
+// Quantities of a step that sensors read.
 typedef struct rgReadings {
     double *Q, *V, *midV, *rowV, *endV, *lambda, *forces; // of the step
     double *q, *v;                                        // after it
@@ -103,7 +103,7 @@ static void rgMoveMiddle(const rgWorld* world, const rgLinearization* l, int col
         if (l->trendFirst >= 0 && trend >= 0 && trend < link->vCount) {
             x[trend] = 1;
         }
-        // Of the parent's axes; kinematics.q is that of the column.
+        // Axes of the parent; kinematics.q is that of the column.
         const double* q = world->kinematics.q + link->q + (link->kind == rg_linkFree ? 3 : 0);
         int a = link->vCount - 3;
         rgVec3 turned =

@@ -41,7 +41,7 @@ void rgLinearize_TurnTrend(const rgWorld* world, rgLinearization* l) {
     }
 }
 
-// Which of the last two changes of some degrees of freedom is foreseen to go on.
+// Predicted change of some degrees of freedom: the last one, the present one, or none.
 typedef struct rgForeseen {
     bool last, now;
 } rgForeseen;
@@ -53,7 +53,8 @@ static rgForeseen rgForesee(const double* last, const double* now, int count) {
         a += last[k] * last[k];
         b += now[k] * now[k];
     }
-    return (rgForeseen){both > 0 && a<b, both> 0 && !(a < b)};
+    bool alike = both > 0, smaller = a < b;
+    return (rgForeseen){.last = alike && smaller, .now = alike && !smaller};
 }
 
 // step_derivatives.24 of the degrees of freedom of a joint from first on.
@@ -87,7 +88,7 @@ static const double* rgChangeNow(rgWorld* world) {
     return now;
 }
 
-// What Euler's rule foresees stays, and has no part in the step.
+// True if the step uses the predictor. Euler's rule does not, and keeps its state.
 static bool rgForesees(const rgWorld* world) {
     return world->settings.integrator != rg_integratorEuler;
 }

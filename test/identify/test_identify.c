@@ -386,7 +386,7 @@ static void test_joint(void** state) {
     rgDestroyModelDef(def);
 }
 
-// What lies beyond the bounds ends at them, and is said to.
+// Estimates beyond the bounds end at them, and the report says so.
 static void test_bounds(void** state) {
     (void)state;
     rgModelDef* def = Parse(pendulum);
